@@ -1,14 +1,18 @@
 //! A circuit breaker for callers that share a dependency and nothing else.
 
 mod acquire;
+mod bindings;
 mod breaker;
 mod builder;
 mod call;
 mod clock;
 mod component;
+mod engine;
+mod entropy;
 mod error;
 mod guard;
 mod host;
+mod instance;
 mod lease_keeper;
 mod op;
 pub mod store;
