@@ -46,7 +46,8 @@ fn from_guest(guest: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let mut build = Command::new(cargo);
     build
         .current_dir(guest)
-        .args(["build", "--profile", "guest", "--package", "halfopen-guest", "--lib"])
+        // `rustc` for its `--crate-type`: with several at once there is no link-time optimisation.
+        .args(["rustc", "--profile", "guest", "--package", "halfopen-guest", "--lib", "--crate-type", "cdylib"])
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target_dir);
     // What the outer build sets for its own target and its own tools is none of the guest's business.

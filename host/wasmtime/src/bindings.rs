@@ -5,5 +5,5 @@
 wasmtime::component::bindgen!({
     path: "wit",
     world: "component",
-    with: { "halfopen:breaker/types": crate::wire },
+    with: { "halfopen:breaker/types": crate::wire::types },
 });

@@ -35,11 +35,12 @@ pub(crate) struct Instance {
     limits: Limits,
 }
 
-/// What an exported call wrote: some commits one after the other, up to a removal.
+/// What an exported call wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// How many commits it stands for; each raises the version by one.
+    /// How many commits it made, one after the other; each raises the version by one.
     pub commits: u64,
+    /// The record after the last of them; none where that removed it.
     pub data: Option<Vec<u8>>,
     pub transitions: Vec<Transition>,
 }
@@ -47,8 +48,8 @@ pub(crate) struct Change {
 /// How an exported call ended.
 #[derive(Debug)]
 pub(crate) enum Ran {
-    /// It returned ok; the changes have yet to be made durable.
-    Done(Answer, Vec<Change>),
+    /// It returned ok; what it wrote has yet to be made durable.
+    Done(Answer, Option<Change>),
     /// It returned an error; whatever it committed is dropped.
     Refused(wire::Error),
     /// The component failed.
@@ -61,7 +62,7 @@ pub(crate) struct Guest {
     entropy: Arc<Entropy>,
     dependency: Option<Arc<str>>,
     view: Snapshot,
-    changes: Vec<Change>,
+    change: Option<Change>,
     memory: usize,
     memory_denied: bool,
 }
@@ -80,7 +81,7 @@ impl Instance {
             entropy: blueprint.entropy.clone(),
             dependency: None,
             view: Snapshot::default(),
-            changes: Vec::new(),
+            change: None,
             memory: limits.memory,
             memory_denied: false,
         };
@@ -92,7 +93,7 @@ impl Instance {
             Ok(exports) => exports,
             Err(error) => return Err(MakeError::Fault(fault(&error, store.data(), limits))),
         };
-        let set = exports.halfopen_breaker_setup().call_set_default_policy(&mut store, &blueprint.default_policy);
+        let set = exports.halfopen_breaker_setup().call_set_default_policy(&mut store, blueprint.default_policy);
         drop(running);
         match set {
             Ok(Ok(_)) => Ok(Instance { runtime: blueprint.runtime, store, exports, limits }),
@@ -109,13 +110,13 @@ impl Instance {
         let guest = self.store.data_mut();
         guest.dependency = Some(op.dependency.clone());
         guest.view.clone_from(view);
-        guest.changes.clear();
+        guest.change = None;
         self.store.set_epoch_deadline(ticks(self.limits.call));
         let running = self.runtime.running();
         let result = self.call(op);
         drop(running);
         match result {
-            Ok(Ok(answer)) => Ran::Done(answer, std::mem::take(&mut self.store.data_mut().changes)),
+            Ok(Ok(answer)) => Ran::Done(answer, self.store.data_mut().change.take()),
             Ok(Err(error)) => Ran::Refused(error),
             Err(error) => Ran::Fault(fault(&error, self.store.data(), self.limits)),
         }
@@ -138,7 +139,7 @@ impl Instance {
             Call::Release { permit } => breaker.call_release(store, name, *permit)?.map(Answer::Receipt),
             Call::Inspect => control.call_inspect(store, name)?.map(Answer::Inspection),
             Call::Policy => control.call_policy(store, name)?.map(Answer::Policy),
-            Call::Configure { policy } => control.call_configure(store, name, policy)?.map(Answer::Receipt),
+            Call::Configure { policy } => control.call_configure(store, name, **policy)?.map(Answer::Receipt),
             Call::Force { mode, lasting, note } => {
                 control.call_force(store, name, *mode, *lasting, note)?.map(Answer::Receipt)
             }
@@ -148,7 +149,7 @@ impl Instance {
     }
 
     #[cfg(test)]
-    pub fn built_in_policy(&mut self) -> Policy {
+    fn built_in_policy(&mut self) -> Policy {
         self.exports.halfopen_breaker_setup().call_built_in_policy(&mut self.store).unwrap()
     }
 }
@@ -194,9 +195,16 @@ impl storage::Host for Guest {
         if based_on != self.view.version {
             return Ok(storage::CommitOutcome::Stale(self.snapshot()));
         }
+        if self.change.as_ref().is_some_and(|change| change.data.is_none()) {
+            // A removal takes the history with it; one write cannot say that and have a history of its own.
+            return Err(StorageError::Denied("a call that has removed its record writes no more".to_owned()));
+        }
         self.view.version += 1;
         self.view.data.clone_from(&data);
-        absorb(&mut self.changes, Change { commits: 1, data, transitions });
+        let change = self.change.get_or_insert_default();
+        change.commits += 1;
+        change.data = data;
+        change.transitions.extend(transitions);
         Ok(storage::CommitOutcome::Committed(self.view.version))
     }
 }
@@ -225,22 +233,12 @@ impl ResourceLimiter for Guest {
     }
 }
 
-/// Adds a change to those before it. Only after a removal a new one begins: a removal takes the history with it, which
-/// what follows must not undo.
-pub(crate) fn absorb(changes: &mut Vec<Change>, next: Change) {
-    match changes.last_mut() {
-        Some(last) if last.data.is_some() => {
-            last.commits += next.commits;
-            last.data = next.data;
-            last.transitions.extend(next.transitions);
-        }
-        _ => changes.push(next),
-    }
-}
-
 /// Gives the component what it may import.
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<wasmtime::component::Linker<Guest>> {
     let mut linker = wasmtime::component::Linker::new(engine);
     Exports::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
     Ok(linker)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,23 +1,38 @@
 //! A circuit breaker for callers that share a dependency and nothing else.
 
 mod acquire;
+mod address;
+mod batch;
 mod bindings;
 mod breaker;
 mod builder;
 mod call;
 mod clock;
+mod code_cache;
+mod compiled;
 mod component;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod draft;
+mod elsewhere;
 mod engine;
 mod entropy;
 mod error;
+mod events;
+mod group;
 mod guard;
 mod host;
 mod instance;
+mod last_known;
 mod lease_keeper;
 mod op;
+mod pool;
 pub mod store;
+#[cfg(test)]
+mod testing;
 mod transitions;
 mod wire;
+mod world;
 
 pub use breaker::{Breaker, Decision};
 pub use builder::{HostBuilder, Limits, OnStoreError};
@@ -30,8 +45,7 @@ pub use lease_keeper::LeaseKeeper;
 pub use store::{Observed, Store};
 pub use transitions::Transitions;
 pub use wire::{
-    Admission, DeferReason, Deferral, FailureRate, Forced, Inspection, InvalidPermit, Lease,
-    LostProbe, Mode, Outcome, Permit, Policy, PolicyFault, PolicyInForce, PolicyOrigin, Ramp,
-    Receipt, SlowCalls, StaleReason, State, Tally, Transition, TransitionReason, UnknownWord,
-    Verdict, Window,
+    Admission, DeferReason, Deferral, FailureRate, Forced, Inspection, InvalidPermit, Lease, LostProbe, Mode, Outcome,
+    Permit, Policy, PolicyFault, PolicyInForce, PolicyOrigin, Ramp, Receipt, SlowCalls, StaleReason, State, Tally,
+    Transition, TransitionReason, UnknownWord, Verdict, Window,
 };
