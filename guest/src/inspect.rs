@@ -1,0 +1,74 @@
+//! What `inspect` and `policy` show.
+
+use alloc::vec::Vec;
+
+use crate::bindings::halfopen::breaker::types::{
+    Forced, Inspection, Lease, Mode, PolicyInForce, PolicyOrigin, State as Kind,
+};
+use crate::record::State;
+use crate::turn::Turn;
+
+/// Shows a dependency.
+pub fn inspect(turn: &Turn) -> Inspection {
+    let record = &turn.record;
+    let shown = Inspection {
+        state: record.state.kind(),
+        override_: forced(turn),
+        probe_due: turn.probe_due(),
+        leases: Vec::new(),
+        successes: 0,
+        level: record.level,
+        calls: 0,
+        failures: 0,
+        slow: 0,
+        failures_in_row: 0,
+        epoch: record.epoch,
+        since: None,
+        next_due: turn.next_due(),
+    };
+    match &record.state {
+        State::Closed { since, failures_in_row, window, .. } => {
+            let counts = window.counts(turn.now);
+            Inspection {
+                since: *since,
+                failures_in_row: *failures_in_row,
+                calls: counts.calls,
+                failures: counts.failures,
+                slow: counts.slow,
+                ..shown
+            }
+        }
+        State::Open { since, .. } => Inspection { since: Some(*since), ..shown },
+        State::HalfOpen { since, leases, successes } => {
+            let live = turn.live(leases).map(|lease| Lease {
+                token: lease.token,
+                caller: lease.caller.clone(),
+                expires_in: lease.left(turn.now).unwrap_or(0),
+            });
+            Inspection { since: Some(*since), leases: live.collect(), successes: *successes, ..shown }
+        }
+    }
+}
+
+/// The policy that the dependency goes by.
+pub fn policy(turn: &Turn) -> PolicyInForce {
+    let origin = match turn.record.policy {
+        Some(_) => PolicyOrigin::Dependency,
+        None => PolicyOrigin::Host,
+    };
+    PolicyInForce { policy: turn.policy, origin }
+}
+
+fn forced(turn: &Turn) -> Option<Forced> {
+    let hold = turn.record.state.hold()?;
+    let mode = match turn.record.state.kind() {
+        Kind::Closed => Mode::Closed,
+        Kind::Open | Kind::HalfOpen => Mode::Open,
+    };
+    Some(Forced {
+        mode,
+        since: hold.since,
+        ends_in: hold.end().map(|end| end.saturating_sub(turn.now)),
+        note: hold.note.clone(),
+    })
+}
