@@ -1,1 +1,33 @@
-//! Stub.
+//! A circuit breaker for callers that share a dependency and nothing else.
+
+mod acquire;
+mod breaker;
+mod builder;
+mod call;
+mod clock;
+mod component;
+mod error;
+mod guard;
+mod host;
+mod lease_keeper;
+mod op;
+pub mod store;
+mod transitions;
+mod wire;
+
+pub use breaker::{Breaker, Decision};
+pub use builder::{HostBuilder, Limits, OnStoreError};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use component::Component;
+pub use error::{BreakerError, CallError, ComponentError, ComponentFault, OpenError, StoreError};
+pub use guard::PermitGuard;
+pub use host::Host;
+pub use lease_keeper::LeaseKeeper;
+pub use store::{Observed, Store};
+pub use transitions::Transitions;
+pub use wire::{
+    Admission, DeferReason, Deferral, FailureRate, Forced, Inspection, InvalidPermit, Lease,
+    LostProbe, Mode, Outcome, Permit, Policy, PolicyFault, PolicyInForce, PolicyOrigin, Ramp,
+    Receipt, SlowCalls, StaleReason, State, Tally, Transition, TransitionReason, UnknownWord,
+    Verdict, Window,
+};
