@@ -12,6 +12,8 @@ mod host;
 mod lease_keeper;
 mod op;
 pub mod store;
+#[cfg(feature = "replay")]
+pub mod replay;
 mod transitions;
 mod wire;
 

@@ -15,10 +15,9 @@ pub(super) struct OwnNamespace {
 
 impl OwnNamespace {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        // The keys of two RandomStates: 128 bits from the operating system that nobody can guess. A seeded generator
-        // would give a second process the same names.
+        // Hashed under keys that the operating system gave this process at random: nobody can guess the name, and no
+        // other process or run has it. A seeded generator would give a second process the same names.
         let [one, other] = [(); 2].map(|()| RandomState::new().hash_one(std::process::id()));
-        // RandomState draws once a thread and counts on from there, so the two differ in what they are made of.
         let name = format!("replay-{one:016x}{other:016x}");
         OwnNamespace { store, name, removed: false }
     }

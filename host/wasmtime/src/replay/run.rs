@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::namespace::OwnNamespace;
-use super::steps::Run;
+use super::steps::{Run, Show};
 use super::untimed::Untimed;
 use super::{Answer, Report, Scenario};
 use crate::store::{MemoryStore, Store};
@@ -67,7 +67,8 @@ impl Replay {
     pub fn opening(
         open: impl Fn() -> Result<Arc<dyn Store>, OpenError> + Send + Sync + 'static,
     ) -> Result<Self, OpenError> {
-        Ok(Replay { reopen: Some(Box::new(open)), ..Self::on(open()?) })
+        let store = open()?;
+        Ok(Replay { reopen: Some(Box::new(open)), ..Self::on(store) })
     }
 
     /// Through this component, in place of the embedded one.
@@ -100,11 +101,7 @@ impl Replay {
         self.run_inner(scenario, Some(&mut show))
     }
 
-    fn run_inner(
-        &self,
-        scenario: &Scenario,
-        show: Option<&mut dyn FnMut(&Answer<'_>)>,
-    ) -> Result<Report, ReplayError> {
+    fn run_inner<'s>(&self, scenario: &Scenario, show: Option<&'s mut Show<'s>>) -> Result<Report, ReplayError> {
         let namespace = OwnNamespace::new(Arc::clone(&self.store));
         let mut surroundings =
             Surroundings { replay: self, scenario, namespace, clock: Arc::new(ManualClock::new(0)), opened: 0 };

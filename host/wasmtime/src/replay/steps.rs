@@ -20,21 +20,24 @@ struct Refused {
     by_component: bool,
 }
 
+/// Who is shown the answers.
+pub(super) type Show<'s> = dyn FnMut(&Answer<'_>) + 's;
+
 /// A run through a scenario.
-pub(super) struct Run<'a, 'b> {
+pub(super) struct Run<'a, 'b, 's> {
     surroundings: &'a mut Surroundings<'b>,
     host: Option<Host>,
-    show: Option<&'a mut dyn FnMut(&Answer<'_>)>,
+    show: Option<&'s mut Show<'s>>,
     /// By dependency and name.
     permits: HashMap<(String, String), Permit>,
     failures: Vec<Failure>,
 }
 
-impl<'a, 'b> Run<'a, 'b> {
+impl<'a, 'b, 's> Run<'a, 'b, 's> {
     pub(super) fn new(
         surroundings: &'a mut Surroundings<'b>,
         host: Host,
-        show: Option<&'a mut dyn FnMut(&Answer<'_>)>,
+        show: Option<&'s mut Show<'s>>,
     ) -> Self {
         Run { surroundings, host: Some(host), show, permits: HashMap::new(), failures: Vec::new() }
     }
@@ -87,7 +90,7 @@ impl<'a, 'b> Run<'a, 'b> {
             if let Ok(decision) = &answer {
                 counts[kind(decision) as usize] += 1;
                 if let Some(permit) = permit(decision) {
-                    self.permits.insert((self.dependency(step).to_owned(), keep_as.to_owned()), permit);
+                    self.permits.insert((breaker.dependency().to_owned(), keep_as.to_owned()), permit);
                 }
             }
             if wrong.is_none() && !fits_acquire(expect, &answer) {
@@ -222,7 +225,7 @@ impl<'a, 'b> Run<'a, 'b> {
         })
     }
 
-    fn dependency<'s>(&'s self, step: &'s Step) -> &'s str {
+    fn dependency<'c>(&'c self, step: &'c Step) -> &'c str {
         step.dependency.as_deref().unwrap_or(&self.surroundings.scenario.dependency)
     }
 
@@ -312,7 +315,7 @@ fn compare(field: &Field, inspection: &Inspection) -> (bool, String) {
                 Number::Calls => inspection.calls,
                 Number::Failures => inspection.failures,
                 Number::Slow => inspection.slow,
-                Number::FailuresInRow => inspection.failures_in_row,
+                Number::FailuresInRow => inspection.failures_in_row.into(),
             };
             (wanted.fits(got), format!("{} {got}", number.name()))
         }
