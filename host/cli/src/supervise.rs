@@ -207,7 +207,8 @@ mod tests {
         let supervisor = Supervisor::new().unwrap();
         let ended = supervisor.run(&mut shell("sleep 600"), limit(50, 60_000)).unwrap();
         assert_eq!((ended.timed_out, ended.code()), (true, 143));
-        let stubborn = supervisor.run(&mut shell("trap '' TERM; while :; do sleep 600; done"), limit(200, 100)).unwrap();
+        let stubborn =
+            supervisor.run(&mut shell("trap '' TERM; while :; do sleep 600; done"), limit(200, 100)).unwrap();
         assert_eq!((stubborn.timed_out, stubborn.code()), (true, 137));
     }
 }

@@ -13,7 +13,11 @@ pub fn duration(length: Duration) -> String {
         0..1_000 => format!("{ms}ms"),
         1_000..60_000 => {
             let tenths = ms / 100;
-            if tenths.is_multiple_of(10) { format!("{}s", tenths / 10) } else { format!("{}.{}s", tenths / 10, tenths % 10) }
+            if tenths.is_multiple_of(10) {
+                format!("{}s", tenths / 10)
+            } else {
+                format!("{}.{}s", tenths / 10, tenths % 10)
+            }
         }
         60_000..3_600_000 => pair(seconds / 60, "m", seconds % 60, "s"),
         3_600_000..86_400_000 => pair(seconds / 3_600, "h", seconds % 3_600 / 60, "m"),

@@ -8,9 +8,7 @@ use crate::guard::PermitGuard;
 use crate::host::Host;
 use crate::op::{Answer, Call, Op};
 use crate::store::Key;
-use crate::wire::{
-    Deferral, Inspection, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Tally, Transition,
-};
+use crate::wire::{Deferral, Inspection, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Tally, Transition};
 
 /// What `acquire` answers. Deferring is an answer, not an error.
 #[derive(Debug)]
@@ -36,12 +34,7 @@ pub struct Breaker {
 impl Breaker {
     pub(crate) fn new(host: Host, dependency: String) -> Self {
         let caller = host.inner.caller.clone();
-        Breaker {
-            host,
-            dependency: dependency.into(),
-            caller,
-            timeout: None,
-        }
+        Breaker { host, dependency: dependency.into(), caller, timeout: None }
     }
 
     /// Who holds the leases that this handle takes, as `inspect` shows it; up to 64 bytes.
@@ -70,17 +63,8 @@ impl Breaker {
     ///
     /// # Errors
     /// [`BreakerError`]. A report that came too late is no error: see [`Receipt::verdict`].
-    pub fn report(
-        &self,
-        permit: Permit,
-        outcome: Outcome,
-        took: Option<Duration>,
-    ) -> Result<Receipt, BreakerError> {
-        self.receipt(Call::Report {
-            permit,
-            outcome,
-            took: took.map(millis),
-        })
+    pub fn report(&self, permit: Permit, outcome: Outcome, took: Option<Duration>) -> Result<Receipt, BreakerError> {
+        self.receipt(Call::Report { permit, outcome, took: took.map(millis) })
     }
 
     /// Reports the outcomes of many closed-state calls at once. They are judged once, after all of them are counted.
@@ -134,9 +118,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`]; [`InvalidPolicy`](BreakerError::InvalidPolicy) names all wrong fields at once.
     pub fn configure(&self, policy: &Policy) -> Result<Receipt, BreakerError> {
-        self.receipt(Call::Configure {
-            policy: Box::new(policy.clone()),
-        })
+        self.receipt(Call::Configure { policy: Box::new(policy.clone()) })
     }
 
     /// Forces a state, or takes that back. With `lasting` it ends by itself so long after it was set. The note is up to
@@ -144,17 +126,8 @@ impl Breaker {
     ///
     /// # Errors
     /// [`BreakerError`].
-    pub fn force(
-        &self,
-        mode: Mode,
-        lasting: Option<Duration>,
-        note: &str,
-    ) -> Result<Receipt, BreakerError> {
-        self.receipt(Call::Force {
-            mode,
-            lasting: lasting.map(millis),
-            note: note.into(),
-        })
+    pub fn force(&self, mode: Mode, lasting: Option<Duration>, note: &str) -> Result<Receipt, BreakerError> {
+        self.receipt(Call::Force { mode, lasting: lasting.map(millis), note: note.into() })
     }
 
     /// Closes the breaker and lets it forget what was; the policy stays. Also mends a damaged record.
@@ -179,13 +152,7 @@ impl Breaker {
     /// Those of the store.
     pub fn history(&self, limit: usize) -> Result<Vec<Transition>, StoreError> {
         let inner = &self.host.inner;
-        inner.store.history(
-            Key {
-                namespace: &inner.namespace,
-                dependency: &self.dependency,
-            },
-            limit,
-        )
+        inner.store.history(Key { namespace: &inner.namespace, dependency: &self.dependency }, limit)
     }
 
     fn receipt(&self, call: Call) -> Result<Receipt, BreakerError> {
@@ -196,10 +163,7 @@ impl Breaker {
     }
 
     pub(crate) fn run(&self, call: Call) -> Result<Answer, BreakerError> {
-        self.host.inner.run(Op {
-            dependency: self.dependency.clone(),
-            call,
-        })
+        self.host.inner.run(Op { dependency: self.dependency.clone(), call })
     }
 }
 

@@ -22,10 +22,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits {
-            call: Duration::from_secs(2),
-            memory: 16 << 20,
-        }
+        Limits { call: Duration::from_secs(2), memory: 16 << 20 }
     }
 }
 

@@ -26,9 +26,7 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> u64 {
         // A machine that believes to be before 1970 has its clock at 0 rather than a panic.
-        SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_millis() as u64)
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
     }
 }
 
@@ -42,17 +40,13 @@ pub struct ManualClock {
 impl ManualClock {
     /// A clock that shows so many milliseconds since the Unix epoch.
     pub fn new(now: u64) -> Self {
-        ManualClock {
-            now: AtomicU64::new(now),
-            monotonic: AtomicU64::new(0),
-        }
+        ManualClock { now: AtomicU64::new(now), monotonic: AtomicU64::new(0) }
     }
 
     /// Sets the clock, forwards or backwards. Forwards, the monotonic time moves along.
     pub fn set(&self, now: u64) {
         let before = self.now.swap(now, Ordering::SeqCst);
-        self.monotonic
-            .fetch_add(now.saturating_sub(before), Ordering::SeqCst);
+        self.monotonic.fetch_add(now.saturating_sub(before), Ordering::SeqCst);
     }
 
     /// Moves the clock on.

@@ -163,9 +163,7 @@ pub enum ComponentError {
         why: String,
     },
     /// The bytes are a core module, from which a component has yet to be made.
-    #[error(
-        "{place} is a core WebAssembly module, not a component; make one with `wasm-tools component new`"
-    )]
+    #[error("{place} is a core WebAssembly module, not a component; make one with `wasm-tools component new`")]
     CoreModule {
         /// The file, or "the component" for bytes.
         place: String,
@@ -244,9 +242,5 @@ pub enum ComponentFault {
 
 /// All faults in one line.
 fn listed(faults: &[PolicyFault]) -> String {
-    faults
-        .iter()
-        .map(PolicyFault::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+    faults.iter().map(PolicyFault::to_string).collect::<Vec<_>>().join("; ")
 }

@@ -105,11 +105,7 @@ impl PermitGuard {
     ///
     /// # Errors
     /// As [`report`](PermitGuard::report).
-    pub async fn report_async(
-        self,
-        outcome: Outcome,
-        took: Option<Duration>,
-    ) -> Result<Receipt, BreakerError> {
+    pub async fn report_async(self, outcome: Outcome, took: Option<Duration>) -> Result<Receipt, BreakerError> {
         blocking::unblock(move || self.report(outcome, took)).await
     }
 

@@ -91,9 +91,7 @@ impl Host {
 
 impl std::fmt::Debug for Host {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Host")
-            .field("namespace", &self.inner.namespace)
-            .finish_non_exhaustive()
+        f.debug_struct("Host").field("namespace", &self.inner.namespace).finish_non_exhaustive()
     }
 }
 

@@ -11,9 +11,9 @@ mod guard;
 mod host;
 mod lease_keeper;
 mod op;
-pub mod store;
 #[cfg(feature = "replay")]
 pub mod replay;
+pub mod store;
 mod transitions;
 mod wire;
 
@@ -28,8 +28,7 @@ pub use lease_keeper::LeaseKeeper;
 pub use store::{Observed, Store};
 pub use transitions::Transitions;
 pub use wire::{
-    Admission, DeferReason, Deferral, FailureRate, Forced, Inspection, InvalidPermit, Lease,
-    LostProbe, Mode, Outcome, Permit, Policy, PolicyFault, PolicyInForce, PolicyOrigin, Ramp,
-    Receipt, SlowCalls, StaleReason, State, Tally, Transition, TransitionReason, UnknownWord,
-    Verdict, Window,
+    Admission, DeferReason, Deferral, FailureRate, Forced, Inspection, InvalidPermit, Lease, LostProbe, Mode, Outcome,
+    Permit, Policy, PolicyFault, PolicyInForce, PolicyOrigin, Ramp, Receipt, SlowCalls, StaleReason, State, Tally,
+    Transition, TransitionReason, UnknownWord, Verdict, Window,
 };

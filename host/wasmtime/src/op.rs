@@ -14,34 +14,15 @@ pub(crate) struct Op {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
-    Acquire {
-        caller: Arc<str>,
-    },
-    Report {
-        permit: Permit,
-        outcome: Outcome,
-        took: Option<u64>,
-    },
-    ReportTally {
-        permit: Permit,
-        tally: Tally,
-    },
-    Renew {
-        permit: Permit,
-    },
-    Release {
-        permit: Permit,
-    },
+    Acquire { caller: Arc<str> },
+    Report { permit: Permit, outcome: Outcome, took: Option<u64> },
+    ReportTally { permit: Permit, tally: Tally },
+    Renew { permit: Permit },
+    Release { permit: Permit },
     Inspect,
     Policy,
-    Configure {
-        policy: Box<Policy>,
-    },
-    Force {
-        mode: Mode,
-        lasting: Option<u64>,
-        note: Box<str>,
-    },
+    Configure { policy: Box<Policy> },
+    Force { mode: Mode, lasting: Option<u64>, note: Box<str> },
     Reset,
     Forget,
 }
@@ -61,35 +42,18 @@ impl Op {
         let dependency = || self.dependency.chars().take(64).collect::<String>();
         let place = || format!("record of {:?}", dependency());
         match error {
-            wire::Error::InvalidDependency(why) => BreakerError::InvalidDependency {
-                dependency: dependency(),
-                why,
-            },
+            wire::Error::InvalidDependency(why) => BreakerError::InvalidDependency { dependency: dependency(), why },
             wire::Error::InvalidPolicy(faults) => BreakerError::InvalidPolicy(faults),
             wire::Error::InvalidArgument(why) => BreakerError::InvalidArgument(why),
-            wire::Error::Contended => BreakerError::Contended {
-                dependency: dependency(),
-            },
-            wire::Error::NewerVersion => BreakerError::NewerVersion {
-                dependency: dependency(),
-            },
+            wire::Error::Contended => BreakerError::Contended { dependency: dependency() },
+            wire::Error::NewerVersion => BreakerError::NewerVersion { dependency: dependency() },
             wire::Error::Storage(error) => BreakerError::Store(match error {
-                wire::StorageError::Unavailable(why) => StoreError::Unavailable {
-                    place: place(),
-                    why,
-                },
-                wire::StorageError::Denied(why) => StoreError::Denied {
-                    place: place(),
-                    why,
-                },
-                wire::StorageError::Corrupt(why) => StoreError::Corrupt {
-                    place: place(),
-                    why: format!("{why}; reset the breaker, or forget it"),
-                },
-                wire::StorageError::Other(why) => StoreError::Other {
-                    place: place(),
-                    why,
-                },
+                wire::StorageError::Unavailable(why) => StoreError::Unavailable { place: place(), why },
+                wire::StorageError::Denied(why) => StoreError::Denied { place: place(), why },
+                wire::StorageError::Corrupt(why) => {
+                    StoreError::Corrupt { place: place(), why: format!("{why}; reset the breaker, or forget it") }
+                }
+                wire::StorageError::Other(why) => StoreError::Other { place: place(), why },
             }),
             wire::Error::Other(why) => BreakerError::Other(why),
         }

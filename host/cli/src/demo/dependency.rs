@@ -4,7 +4,7 @@
 //! It is told what to do on its standard input and answers on its standard output, one line of JSON each. When its
 //! standard input ends, so does it.
 
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
@@ -172,7 +172,8 @@ pub fn main() -> anyhow::Result<()> {
     let mut ports = PerLane::<u16>::default();
     let mut services = Vec::new();
     for lane in Lane::ALL {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot listen on the loopback interface")?;
+        let listener =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot listen on the loopback interface")?;
         *ports.get_mut(lane) = listener.local_addr()?.port();
         let service = Arc::new(Service::new());
         services.push((lane, Arc::clone(&service)));

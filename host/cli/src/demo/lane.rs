@@ -34,6 +34,14 @@ pub struct PerLane<T> {
     shared: T,
 }
 
+impl<T: Clone> PerLane<T> {
+    /// The same for each.
+    #[cfg(test)]
+    pub fn each(value: T) -> Self {
+        PerLane { bare: value.clone(), in_process: value.clone(), shared: value }
+    }
+}
+
 impl<T> PerLane<T> {
     pub fn get(&self, lane: Lane) -> &T {
         match lane {

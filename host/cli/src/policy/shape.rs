@@ -9,7 +9,10 @@ enum Shape {
     Number,
     Word(&'static [&'static str]),
     /// A table with these keys, all of them numbers.
-    Table { keys: &'static [&'static str], form: Form },
+    Table {
+        keys: &'static [&'static str],
+        form: Form,
+    },
 }
 
 /// How the keys of a table go together.
@@ -127,10 +130,8 @@ fn wrong(entry: &Entry, key: &str, wanted: &str) -> String {
 
 fn unknown(entry: &Entry, table: Option<&str>, known: &[&str]) -> String {
     let full = |key: &str| table.map_or_else(|| key.to_owned(), |table| format!("{table}.{key}"));
-    let nearest = nearest(&entry.key, known).map_or_else(
-        || format!("the keys are {}", known.join(", ")),
-        |key| format!("did you mean \"{}\"?", full(key)),
-    );
+    let nearest = nearest(&entry.key, known)
+        .map_or_else(|| format!("the keys are {}", known.join(", ")), |key| format!("did you mean \"{}\"?", full(key)));
     format!("{}unknown key \"{}\"; {nearest}", place(entry), full(&entry.key))
 }
 

@@ -56,10 +56,7 @@ pub fn value(text: &str) -> Value {
 fn without_lines(value: Value) -> Value {
     match value {
         Value::Table(entries) => Value::Table(
-            entries
-                .into_iter()
-                .map(|entry| Entry { line: None, value: without_lines(entry.value), ..entry })
-                .collect(),
+            entries.into_iter().map(|entry| Entry { line: None, value: without_lines(entry.value), ..entry }).collect(),
         ),
         other => other,
     }

@@ -71,6 +71,19 @@ impl Replay {
         Ok(Replay { reopen: Some(Box::new(open)), ..Self::on(store) })
     }
 
+    /// Against the store at an address, as for [`Host::open`]; a `restart` step opens it anew, unless it is in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]: the address, or the store.
+    pub fn at(address: &str) -> Result<Self, OpenError> {
+        if address == "memory" {
+            return Ok(Self::in_memory());
+        }
+        let address = address.to_owned();
+        Self::opening(move || crate::store::open(&address))
+    }
+
     /// Through this component, in place of the embedded one.
     pub fn component(mut self, component: Component) -> Self {
         self.component = Some(component);

@@ -34,11 +34,7 @@ pub(super) struct Run<'a, 'b, 's> {
 }
 
 impl<'a, 'b, 's> Run<'a, 'b, 's> {
-    pub(super) fn new(
-        surroundings: &'a mut Surroundings<'b>,
-        host: Host,
-        show: Option<&'s mut Show<'s>>,
-    ) -> Self {
+    pub(super) fn new(surroundings: &'a mut Surroundings<'b>, host: Host, show: Option<&'s mut Show<'s>>) -> Self {
         Run { surroundings, host: Some(host), show, permits: HashMap::new(), failures: Vec::new() }
     }
 
@@ -254,10 +250,10 @@ fn answered<T>(
     pick: impl FnOnce(op::Answer) -> Option<T>,
 ) -> Result<Answered<T>, ReplayError> {
     match answer {
-        Ok(answer) => Ok(pick(answer).ok_or_else(|| Refused {
-            text: "an answer of another kind".to_owned(),
-            by_component: false,
-        })),
+        Ok(answer) => {
+            Ok(pick(answer)
+                .ok_or_else(|| Refused { text: "an answer of another kind".to_owned(), by_component: false }))
+        }
         Err(BreakerError::Store(error)) => Err(error.into()),
         Err(error @ BreakerError::Component(_)) => Ok(Err(Refused { text: error.to_string(), by_component: false })),
         Err(error) => Ok(Err(Refused { text: format!("error: {error}"), by_component: true })),
@@ -365,4 +361,3 @@ fn of_inspection(answer: &Answered<Inspection>) -> String {
          calls {calls}, failures {failures}, slow {slow}, failures_in_row {failures_in_row}"
     )
 }
-

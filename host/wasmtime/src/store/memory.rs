@@ -25,12 +25,7 @@ impl Store for MemoryStore {
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
         todo!()
     }
-    fn transitions(
-        &self,
-        namespace: &str,
-        after: Cursor,
-        limit: usize,
-    ) -> Result<Page, StoreError> {
+    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
         todo!()
     }
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {

@@ -24,10 +24,7 @@ pub struct SqliteOptions {
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        SqliteOptions {
-            synchronous: Synchronous::Full,
-            busy_timeout: Duration::from_secs(5),
-        }
+        SqliteOptions { synchronous: Synchronous::Full, busy_timeout: Duration::from_secs(5) }
     }
 }
 
@@ -67,12 +64,7 @@ impl Store for SqliteStore {
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
         todo!()
     }
-    fn transitions(
-        &self,
-        namespace: &str,
-        after: Cursor,
-        limit: usize,
-    ) -> Result<Page, StoreError> {
+    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
         todo!()
     }
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {

@@ -68,21 +68,13 @@ pub struct Deferral {
 impl Deferral {
     /// How long to wait before asking again: `retry_after` plus a random 0 to `spread`, drawn anew at each call.
     pub fn wait(&self) -> Duration {
-        Duration::from_millis(
-            self.retry_after
-                .saturating_add(fastrand::u64(..=self.spread)),
-        )
+        Duration::from_millis(self.retry_after.saturating_add(fastrand::u64(..=self.spread)))
     }
 }
 
 impl std::fmt::Display for Deferral {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{}; come back in {} ms",
-            self.reason.explained(),
-            self.retry_after
-        )
+        write!(f, "{}; come back in {} ms", self.reason.explained(), self.retry_after)
     }
 }
 
@@ -128,19 +120,11 @@ mod tests {
 
     #[test]
     fn the_wait_lies_between_retry_after_and_its_spread() {
-        let deferral = Deferral {
-            retry_after: 100,
-            spread: 20,
-            reason: DeferReason::Open,
-            fresh_for: 0,
-            admission: None,
-        };
+        let deferral =
+            Deferral { retry_after: 100, spread: 20, reason: DeferReason::Open, fresh_for: 0, admission: None };
         let waits: Vec<u128> = (0..200).map(|_| deferral.wait().as_millis()).collect();
         assert!(waits.iter().all(|ms| (100..=120).contains(ms)), "{waits:?}");
-        assert!(
-            waits.iter().any(|ms| *ms != waits[0]),
-            "all callers would return together"
-        );
+        assert!(waits.iter().any(|ms| *ms != waits[0]), "all callers would return together");
     }
 
     #[test]

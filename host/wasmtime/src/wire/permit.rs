@@ -9,9 +9,7 @@ use super::text::words;
 /// Entitles its holder to report the result of one or more calls.
 ///
 /// It is plain data: it may be handed to another thread, process or machine, also as text (`EPOCH` or `EPOCH:LEASE`).
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ComponentType, Lift, Lower,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 pub struct Permit {
     /// The epoch that the permit was given in. The epoch rises by one at every change of state.
@@ -51,9 +49,7 @@ impl FromStr for Permit {
         };
         match parsed {
             Some((epoch, lease)) => Ok(Permit { epoch, lease }),
-            None => Err(InvalidPermit {
-                text: text.chars().take(64).collect(),
-            }),
+            None => Err(InvalidPermit { text: text.chars().take(64).collect() }),
         }
     }
 }
@@ -81,9 +77,7 @@ words!(Outcome { Success = "success", Failure = "failure", Timeout = "timeout", 
 
 /// Outcomes of many closed-state calls. The successes came first (plain before slow), then the failures (likewise).
 /// Slow ones count as slow only where the policy has `slow_calls`.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tally {
@@ -106,18 +100,9 @@ mod tests {
     #[test]
     fn a_permit_survives_being_written_and_read() {
         for permit in [
-            Permit {
-                epoch: 0,
-                lease: None,
-            },
-            Permit {
-                epoch: u64::MAX,
-                lease: Some(u64::MAX),
-            },
-            Permit {
-                epoch: 7,
-                lease: Some(0),
-            },
+            Permit { epoch: 0, lease: None },
+            Permit { epoch: u64::MAX, lease: Some(u64::MAX) },
+            Permit { epoch: 7, lease: Some(0) },
         ] {
             assert_eq!(permit.to_string().parse(), Ok(permit));
         }
@@ -125,19 +110,7 @@ mod tests {
 
     #[test]
     fn a_text_that_is_no_permit_is_refused() {
-        for text in [
-            "",
-            ":",
-            "1:",
-            ":1",
-            "1:2:3",
-            "+1",
-            "-1",
-            " 1",
-            "1 ",
-            "a",
-            "18446744073709551616",
-        ] {
+        for text in ["", ":", "1:", ":1", "1:2:3", "+1", "-1", " 1", "1 ", "a", "18446744073709551616"] {
             assert!(text.parse::<Permit>().is_err(), "{text:?}");
         }
     }

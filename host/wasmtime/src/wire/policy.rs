@@ -82,10 +82,7 @@ impl Default for Policy {
     fn default() -> Self {
         Policy {
             consecutive_failures: 5,
-            failure_rate: Some(FailureRate {
-                percent: 50,
-                minimum_calls: 20,
-            }),
+            failure_rate: Some(FailureRate { percent: 50, minimum_calls: 20 }),
             slow_calls: None,
             window: Window::Ms(30_000),
             open_ms: 5_000,
