@@ -59,10 +59,10 @@ fn write(file: &Path, force: bool) -> anyhow::Result<()> {
     let written = options.open(file).and_then(|mut file| file.write_all(component.bytes()));
     written.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            Failure::new(Code::Usage, format!("{place} exists; give --force to replace it, or another name"))
+            Failure::error(Code::Usage, format!("{place} exists; give --force to replace it, or another name"))
         }
-        std::io::ErrorKind::PermissionDenied => Failure::new(Code::Denied, format!("cannot write {place}: {error}")),
-        _ => Failure::new(Code::Io, format!("cannot write {place}: {error}")),
+        std::io::ErrorKind::PermissionDenied => Failure::error(Code::Denied, format!("cannot write {place}: {error}")),
+        _ => Failure::error(Code::Io, format!("cannot write {place}: {error}")),
     })?;
     let (bytes, sha256) = (component.bytes().len(), component.sha256());
     Ok(line(format_args!("{}: {bytes} bytes, sha256 {sha256}", text::escape(&place.to_string())))?)

@@ -74,7 +74,7 @@ pub struct Failure {
 
 impl Failure {
     /// A failure with a message that says what was wrong, where, and what to do.
-    pub fn new(code: Code, message: impl Into<String>) -> anyhow::Error {
+    pub fn error(code: Code, message: impl Into<String>) -> anyhow::Error {
         anyhow::Error::new(Failure { code, message: message.into() })
     }
 }
@@ -198,7 +198,7 @@ mod tests {
     fn the_code_comes_from_the_chain() {
         let deep = anyhow::Error::new(StoreError::Denied { place: "x".into(), why: "y".into() }).context("on the way");
         assert_eq!(code_of(&deep), Code::Denied);
-        assert_eq!(code_of(&Failure::new(Code::Config, "no")), Code::Config);
+        assert_eq!(code_of(&Failure::error(Code::Config, "no")), Code::Config);
         assert_eq!(code_of(&anyhow::anyhow!("something")), Code::Internal);
     }
 }

@@ -53,7 +53,7 @@ fn namespace(global: &Global) -> anyhow::Result<&str> {
     let name = global.namespace.as_str();
     if name.is_empty() || name.len() > LONGEST_NAMESPACE || name.contains(char::is_control) {
         let message = format!("the namespace {name:?} is invalid: 1 to 256 bytes without control characters");
-        return Err(Failure::new(Code::Usage, message));
+        return Err(Failure::error(Code::Usage, message));
     }
     Ok(name)
 }
@@ -66,16 +66,19 @@ fn address(global: &Global) -> anyhow::Result<String> {
     let folder = state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
         let message = "no place for the store: neither XDG_STATE_HOME nor HOME is set to a full path; \
                        give --store sqlite:PATH, or set HALFOPEN_STORE";
-        Failure::new(Code::Config, message)
+        Failure::error(Code::Config, message)
     })?;
     create_private(&folder).map_err(|error| {
         let code = if error.kind() == std::io::ErrorKind::PermissionDenied { Code::Denied } else { Code::Io };
-        Failure::new(code, format!("cannot make the folder {} for the store: {error}; give --store", folder.display()))
+        Failure::error(
+            code,
+            format!("cannot make the folder {} for the store: {error}; give --store", folder.display()),
+        )
     })?;
     let file = folder.join("halfopen.db");
-    let path = file
-        .to_str()
-        .ok_or_else(|| Failure::new(Code::Config, format!("the path {} is not UTF-8; give --store", file.display())))?;
+    let path = file.to_str().ok_or_else(|| {
+        Failure::error(Code::Config, format!("the path {} is not UTF-8; give --store", file.display()))
+    })?;
     Ok(format!("sqlite:{path}"))
 }
 

@@ -208,7 +208,7 @@ mod tests {
         let ended = supervisor.run(&mut shell("sleep 600"), limit(50, 60_000)).unwrap();
         assert_eq!((ended.timed_out, ended.code()), (true, 143));
         let stubborn =
-            supervisor.run(&mut shell("trap '' TERM; while :; do sleep 600; done"), limit(200, 100)).unwrap();
+            supervisor.run(&mut shell("trap '' TERM; while :; do sleep 600; done"), limit(1_000, 100)).unwrap();
         assert_eq!((stubborn.timed_out, stubborn.code()), (true, 137));
     }
 }

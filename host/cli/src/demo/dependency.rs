@@ -88,10 +88,11 @@ pub struct Counts {
 struct Service {
     counts: Mutex<Counts>,
     warm: Condvar,
+    warm_up: Duration,
 }
 
 impl Service {
-    fn new() -> Self {
+    fn new(warm_up: Duration) -> Self {
         let counts = Counts {
             health: Health::Up,
             in_flight: 0,
@@ -99,7 +100,7 @@ impl Service {
             while_down: Reached::default(),
             recoveries: Vec::new(),
         };
-        Service { counts: Mutex::new(counts), warm: Condvar::new() }
+        Service { counts: Mutex::new(counts), warm: Condvar::new(), warm_up }
     }
 
     fn counts(&self) -> MutexGuard<'_, Counts> {
@@ -149,7 +150,7 @@ impl Service {
 
     /// The first call does the warming up, the others wait for it.
     fn warm_up<'a>(&'a self, mut counts: MutexGuard<'a, Counts>, first: bool) -> MutexGuard<'a, Counts> {
-        let until = Instant::now() + WARM_UP;
+        let until = Instant::now() + self.warm_up;
         while counts.health == Health::Warming {
             let left = until.saturating_duration_since(Instant::now());
             if first && left.is_zero() {
@@ -157,8 +158,7 @@ impl Service {
                 self.warm.notify_all();
                 break;
             }
-            let wait = if first { left } else { Duration::from_secs(1) };
-            counts = match self.warm.wait_timeout(counts, wait) {
+            counts = match self.warm.wait_timeout(counts, left) {
                 Ok((counts, _)) => counts,
                 Err(poisoned) => poisoned.into_inner().0,
             };
@@ -175,7 +175,7 @@ pub fn main() -> anyhow::Result<()> {
         let listener =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot listen on the loopback interface")?;
         *ports.get_mut(lane) = listener.local_addr()?.port();
-        let service = Arc::new(Service::new());
+        let service = Arc::new(Service::new(WARM_UP));
         services.push((lane, Arc::clone(&service)));
         thread::Builder::new().spawn(move || listen(&listener, &service))?;
     }
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_recovery_counts_what_comes_before_the_first_success() {
-        let service = Arc::new(Service::new());
+        let service = Arc::new(Service::new(Duration::from_secs(3_600)));
         assert!(service.serve(Role::Call));
         service.obey(Order::Down);
         assert!(!service.serve(Role::Call));
@@ -232,6 +232,11 @@ mod tests {
                 thread::spawn(move || service.serve(role))
             })
             .collect();
+        while service.obey(Order::Look).recoveries[0].total() < 3 {
+            thread::yield_now();
+        }
+        service.counts().health = Health::Up;
+        service.warm.notify_all();
         for caller in callers {
             assert!(caller.join().unwrap());
         }
@@ -247,7 +252,7 @@ mod tests {
     fn calls_over_the_network_carry_their_role() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let service = Arc::new(Service::new());
+        let service = Arc::new(Service::new(WARM_UP));
         let served = Arc::clone(&service);
         thread::spawn(move || listen(&listener, &served));
         assert!(http::call(port, Role::Probe).unwrap());

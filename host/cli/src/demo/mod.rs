@@ -94,7 +94,7 @@ fn show(ends: &Receiver<Arrived>) -> anyhow::Result<u8> {
 }
 
 enum Played {
-    Through(PerLane<Counts>),
+    Through(Box<PerLane<Counts>>),
     Interrupted(Arrived),
 }
 
@@ -127,7 +127,7 @@ impl Stage {
             self.view.show(&scene::picture(&standing, self.workers.told().deferred));
             match course.next(&standing) {
                 Next::Nothing => {}
-                Next::End => return Ok(Played::Through(counts)),
+                Next::End => return Ok(Played::Through(Box::new(counts))),
                 Next::Order(order) => {
                     self.dependency.order(order)?;
                     self.tell(match order {
@@ -146,7 +146,7 @@ impl Stage {
         }
         if self.started.elapsed() > TOO_LONG {
             let message = "the demo did not get on; this machine seems to be too busy for it";
-            return Err(Failure::new(Code::Unavailable, message));
+            return Err(Failure::error(Code::Unavailable, message));
         }
         Ok(())
     }

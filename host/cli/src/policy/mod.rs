@@ -61,8 +61,8 @@ fn set(dependency: &str, changes: &[String], global: &Global) -> anyhow::Result<
 pub fn read(path: &Path) -> anyhow::Result<Policy> {
     let place = path.display();
     let bytes = std::fs::read(path).with_context(|| format!("cannot read the policy file {place}"))?;
-    let text = String::from_utf8(bytes).map_err(|_| Failure::new(Code::Data, format!("{place} is not UTF-8")))?;
-    let bad = |why: String| Failure::new(Code::Data, format!("policy file {place}: {why}"));
+    let text = String::from_utf8(bytes).map_err(|_| Failure::error(Code::Data, format!("{place} is not UTF-8")))?;
+    let bad = |why: String| Failure::error(Code::Data, format!("policy file {place}: {why}"));
     let entries = tree::read(&text).map_err(bad)?;
     into_policy(entries).map_err(bad)
 }
@@ -81,11 +81,11 @@ fn changed(base: &Policy, assignments: &[String]) -> anyhow::Result<Policy> {
         let (key, value) = assignment.split_once('=').ok_or_else(|| {
             let message =
                 format!("{assignment:?} is not KEY=VALUE; a policy file comes first, and there is one at most");
-            Failure::new(Code::Usage, message)
+            Failure::error(Code::Usage, message)
         })?;
         assign(&mut entries, key.trim(), tree::value(value.trim()));
     }
-    into_policy(entries).map_err(|why| Failure::new(Code::Data, why))
+    into_policy(entries).map_err(|why| Failure::error(Code::Data, why))
 }
 
 fn assign(entries: &mut Vec<Entry>, key: &str, value: Value) {

@@ -28,6 +28,8 @@ mod parse;
 mod run;
 mod scenario;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod untimed;
 
 pub use answer::{Answer, Failure, Report};

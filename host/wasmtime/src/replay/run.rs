@@ -119,7 +119,7 @@ impl Replay {
         let mut surroundings =
             Surroundings { replay: self, scenario, namespace, clock: Arc::new(ManualClock::new(0)), opened: 0 };
         let host = surroundings.open(Arc::clone(&self.store))?;
-        let failures = Run::new(&mut surroundings, host, show).to_the_end()?;
+        let failures = Run::new(&mut surroundings, host, show).finish()?;
         surroundings.namespace.remove()?;
         Ok(Report { steps: scenario.steps.len(), failures })
     }

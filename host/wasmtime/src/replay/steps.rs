@@ -38,7 +38,7 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
         Run { surroundings, host: Some(host), show, permits: HashMap::new(), failures: Vec::new() }
     }
 
-    pub(super) fn to_the_end(mut self) -> Result<Vec<Failure>, ReplayError> {
+    pub(super) fn finish(mut self) -> Result<Vec<Failure>, ReplayError> {
         let scenario = self.surroundings.scenario;
         for step in &scenario.steps {
             if self.surroundings.replay.stopped() {
