@@ -7,6 +7,7 @@
 use alloc::vec::Vec;
 
 use crc::{CRC_32_ISO_HDLC, Crc};
+use postcard::ser_flavors::Flavor;
 
 use crate::record::Record;
 
@@ -27,20 +28,27 @@ pub enum DecodeError {
 }
 
 /// The bytes of a record.
+#[inline(never)]
 pub fn encode(record: &Record) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(256);
     bytes.push(WRITTEN);
-    // Writing a record into memory has no way to fail; the empty tail would read back as corrupt, not as another record.
-    let mut bytes = postcard::to_extend(record, bytes).unwrap_or_default();
-    let checksum = CHECKSUM.checksum(&bytes);
-    bytes.extend_from_slice(&checksum.to_le_bytes());
+    // Writing into memory has no way to fail; if it had, the empty record would read back as corrupt, not as another.
+    let mut bytes = postcard::serialize_with_flavor(record, Bytes(bytes)).unwrap_or_default();
+    let checksum = checksum(&bytes);
+    bytes.extend_from_slice(&checksum);
     bytes
 }
 
+/// The last four bytes of a record, over all the others.
+pub fn checksum(body: &[u8]) -> [u8; 4] {
+    CHECKSUM.checksum(body).to_le_bytes()
+}
+
 /// The record in bytes that [`encode`] gave.
+#[inline(never)]
 pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
-    let (body, checksum) = bytes.split_last_chunk::<4>().ok_or(DecodeError::Corrupt)?;
-    if CHECKSUM.checksum(body) != u32::from_le_bytes(*checksum) {
+    let (body, last) = bytes.split_last_chunk::<4>().ok_or(DecodeError::Corrupt)?;
+    if checksum(body) != *last {
         return Err(DecodeError::Corrupt);
     }
     match body.split_first() {
@@ -50,5 +58,28 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
         }
         Some((version, _)) if *version > NEWEST_READ => Err(DecodeError::NewerVersion),
         _ => Err(DecodeError::Corrupt),
+    }
+}
+
+/// Where postcard writes to. Its functions are not inlined into each of the many fields: that halves their code.
+struct Bytes(Vec<u8>);
+
+impl Flavor for Bytes {
+    type Output = Vec<u8>;
+
+    #[inline(never)]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
     }
 }

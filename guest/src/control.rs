@@ -22,8 +22,8 @@ pub fn configure(turn: &mut Turn, policy: Policy) -> (Receipt, Effect) {
 }
 
 /// Forces a state, or takes that back.
-pub fn force(turn: &mut Turn, mode: Mode, lasting: Option<u64>, note: String) -> (Receipt, Effect) {
-    let hold = Hold { since: turn.now, lasting, note };
+pub fn force(turn: &mut Turn, mode: Mode, lasting: Option<u64>, note: &str) -> (Receipt, Effect) {
+    let hold = Hold { since: turn.now, lasting, note: String::from(note) };
     match (mode, &mut turn.record.state) {
         (Mode::Open, State::Open { wait: Wait::Forced(held), .. })
         | (Mode::Closed, State::Closed { manner: Manner::Forced(held), .. }) => *held = hold,

@@ -12,7 +12,7 @@ use crate::bindings::halfopen::breaker::types::{
 };
 use crate::bindings::halfopen::breaker::{clock, entropy};
 use crate::policy;
-use crate::step::{Ports, Step};
+use crate::step::{Answer, Ports, Request, step};
 
 static DEFAULT: OnceBox<Policy> = OnceBox::new();
 
@@ -46,17 +46,25 @@ impl Ports for Imports {
     }
 }
 
-fn with_step<T>(dependency: &str, run: impl FnOnce(Step<'_, Imports>) -> T) -> T {
-    let default = DEFAULT.get().unwrap_or(&policy::BUILT_IN);
-    run(Step { ports: &mut Imports, default, dependency })
+fn answer(dependency: &str, request: Request) -> Result<Answer, Error> {
+    step(&mut Imports, DEFAULT.get().unwrap_or(&policy::BUILT_IN), dependency, &request)
+}
+
+fn receipt(dependency: &str, request: Request) -> Result<Receipt, Error> {
+    match answer(dependency, request)? {
+        Answer::Receipt(receipt) => Ok(receipt),
+        _ => Err(mismatch()),
+    }
+}
+
+/// Never seen: each request has one kind of answer.
+fn mismatch() -> Error {
+    Error::Other(String::new())
 }
 
 impl setup::Guest for Component {
     fn set_default_policy(policy: Policy) -> Result<Policy, Error> {
-        let faults = policy::faults(&policy);
-        if !faults.is_empty() {
-            return Err(Error::InvalidPolicy(faults));
-        }
+        policy::check(&policy)?;
         match DEFAULT.set(Box::new(policy)) {
             Ok(()) => Ok(policy),
             Err(_) => Err(Error::InvalidArgument(String::from("this instance has a default policy already"))),
@@ -70,48 +78,57 @@ impl setup::Guest for Component {
 
 impl breaker::Guest for Component {
     fn acquire(dependency: String, caller: String) -> Result<Decision, Error> {
-        with_step(&dependency, |step| step.acquire(&caller))
+        match answer(&dependency, Request::Acquire { caller })? {
+            Answer::Decision(decision) => Ok(decision),
+            _ => Err(mismatch()),
+        }
     }
 
     fn report(dependency: String, permit: Permit, outcome: Outcome, took: Option<u64>) -> Result<Receipt, Error> {
-        with_step(&dependency, |step| step.report(permit, outcome, took))
+        receipt(&dependency, Request::Report { permit, outcome, took })
     }
 
     fn report_tally(dependency: String, permit: Permit, tally: Tally) -> Result<Receipt, Error> {
-        with_step(&dependency, |step| step.report_tally(permit, tally))
+        receipt(&dependency, Request::ReportTally { permit, tally })
     }
 
     fn renew(dependency: String, permit: Permit) -> Result<Receipt, Error> {
-        with_step(&dependency, |step| step.renew(permit))
+        receipt(&dependency, Request::Renew { permit })
     }
 
     fn release(dependency: String, permit: Permit) -> Result<Receipt, Error> {
-        with_step(&dependency, |step| step.report(permit, Outcome::Ignored, None))
+        receipt(&dependency, Request::Report { permit, outcome: Outcome::Ignored, took: None })
     }
 }
 
 impl control::Guest for Component {
     fn inspect(dependency: String) -> Result<Inspection, Error> {
-        with_step(&dependency, |step| step.inspect())
+        match answer(&dependency, Request::Inspect)? {
+            Answer::Inspection(inspection) => Ok(inspection),
+            _ => Err(mismatch()),
+        }
     }
 
     fn policy(dependency: String) -> Result<PolicyInForce, Error> {
-        with_step(&dependency, |step| step.policy())
+        match answer(&dependency, Request::Policy)? {
+            Answer::Policy(policy) => Ok(policy),
+            _ => Err(mismatch()),
+        }
     }
 
     fn configure(dependency: String, policy: Policy) -> Result<Receipt, Error> {
-        with_step(&dependency, |step| step.configure(policy))
+        receipt(&dependency, Request::Configure(policy))
     }
 
     fn force(dependency: String, mode: Mode, lasting: Option<u64>, note: String) -> Result<Receipt, Error> {
-        with_step(&dependency, |step| step.force(mode, lasting, &note))
+        receipt(&dependency, Request::Force { mode, lasting, note })
     }
 
     fn reset(dependency: String) -> Result<Receipt, Error> {
-        with_step(&dependency, |step| step.reset())
+        receipt(&dependency, Request::Reset)
     }
 
     fn forget(dependency: String) -> Result<Receipt, Error> {
-        with_step(&dependency, |step| step.forget())
+        receipt(&dependency, Request::Forget)
     }
 }

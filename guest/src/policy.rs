@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::bindings::halfopen::breaker::types::{FailureRate, LostProbe, Policy, PolicyFault, Window};
+use crate::bindings::halfopen::breaker::types::{Error, FailureRate, LostProbe, Policy, PolicyFault, Window};
 
 /// The policy of a dependency that nobody has configured, on a host that sets no default of its own.
 pub const BUILT_IN: Policy = Policy {
@@ -27,6 +27,14 @@ pub const BUILT_IN: Policy = Policy {
 
 const LONGEST_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 const MOST: u32 = 1_000_000;
+
+/// Refuses a policy that has fields out of range.
+pub fn check(policy: &Policy) -> Result<(), Error> {
+    match faults(policy) {
+        faults if faults.is_empty() => Ok(()),
+        faults => Err(Error::InvalidPolicy(faults)),
+    }
+}
 
 /// All fields of a policy that are out of range, in the order of the contract; none of them for a valid policy.
 pub fn faults(policy: &Policy) -> Vec<PolicyFault> {
