@@ -54,7 +54,6 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run a command only if its dependency may be called
     Run(Run),
     /// Show dependencies and their states
     Status(Status),
@@ -69,7 +68,6 @@ pub enum Command {
     Reset(Target),
     /// Remove all that is known of a dependency, its policy included
     Forget(Target),
-    /// Run replay files and check what they expect
     Replay(Replay),
     /// Look at the state machine: one WebAssembly component
     Component(Component),
@@ -128,7 +126,7 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "CHOICE", default_value_t)]
     pub on_store_error: OnStoreError,
 
-    /// Who asks; shown with a lease [default: "COMMAND, pid N on HOST"]
+    /// Who asks; shown with a lease [default: "COMMAND (pid N)"]
     #[arg(long, value_name = "NAME")]
     pub caller: Option<String>,
 

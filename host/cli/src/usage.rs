@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::exit::Code;
 use crate::output::note;
@@ -20,14 +20,18 @@ pub fn answer(error: &clap::Error) -> ExitCode {
             ExitCode::from(Code::Usage as u8)
         }
         _ => {
-            note(one_line(&error.render().to_string()));
+            note(one_line(error));
             ExitCode::from(Code::Usage as u8)
         }
     }
 }
 
 /// clap's message without its headings and usage, on one line.
-fn one_line(message: &str) -> String {
+fn one_line(error: &clap::Error) -> String {
+    if error.kind() == ErrorKind::MissingSubcommand {
+        return "a command is missing; --help shows what there is".to_owned();
+    }
+    let message = error.render().to_string();
     let mut parts: Vec<String> = Vec::new();
     for paragraph in message.split("\n\n") {
         let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -42,8 +46,18 @@ fn one_line(message: &str) -> String {
             parts.push(words.strip_prefix("tip: ").unwrap_or(words).to_owned());
         }
     }
+    if is_stray_word(error) {
+        parts.push("a command to run comes after \"--\"".to_owned());
+    }
     parts.push("--help shows what there is".to_owned());
     parts.join("; ")
+}
+
+/// Whether there is a word too many, as when "--" is forgotten in `halfopen run pay curl`.
+fn is_stray_word(error: &clap::Error) -> bool {
+    let word = error.get(ContextKind::InvalidArg);
+    error.kind() == ErrorKind::UnknownArgument
+        && matches!(word, Some(ContextValue::String(word)) if !word.starts_with('-'))
 }
 
 #[cfg(test)]
@@ -53,7 +67,7 @@ mod tests {
     use clap::Parser as _;
 
     fn mistake(words: &[&str]) -> String {
-        one_line(&Cli::try_parse_from(words).unwrap_err().render().to_string())
+        one_line(&Cli::try_parse_from(words).unwrap_err())
     }
 
     #[test]
@@ -65,6 +79,8 @@ mod tests {
             ),
             (&["halfopen", "statu"], "unrecognized subcommand 'statu'"),
             (&["halfopen", "reset"], "<DEPENDENCY>"),
+            (&["halfopen", "-v"], "a command is missing"),
+            (&["halfopen", "run", "pay", "curl"], "comes after \"--\""),
             (&["halfopen", "run", "pay", "--timeout", "5", "--", "x"], "time unit needed"),
         ] {
             let line = mistake(words);

@@ -3,7 +3,7 @@
 //! process alone.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::rules;
 
@@ -89,13 +89,13 @@ impl Inner {
     }
 }
 
-/// For the tests and nothing else: no open window is longer than this.
-#[cfg(test)]
-const LONGEST: Duration = Duration::from_millis(rules::OPEN_MAX.as_millis() as u64 * 2);
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    /// No open window is longer.
+    const LONGEST: Duration = rules::OPEN_MAX.saturating_mul(2);
 
     #[test]
     fn trips_probes_once_and_closes() {

@@ -81,7 +81,7 @@ impl Replay {
             return Ok(Self::in_memory());
         }
         let address = address.to_owned();
-        Self::opening(move || crate::store::open(&address))
+        Self::opening(move || crate::address::open(&address))
     }
 
     /// Through this component, in place of the embedded one.

@@ -206,7 +206,3 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
     }
 }
 
-#[allow(unused)]
-pub(crate) fn open(_: &str) -> Result<std::sync::Arc<dyn Store>, crate::OpenError> {
-    todo!()
-}
