@@ -166,7 +166,7 @@ impl Stage {
     }
 
     fn tell(&self, what: &str) -> anyhow::Result<()> {
-        Ok(self.view.tell(self.started.elapsed(), what)?)
+        self.view.tell(self.started.elapsed(), what)
     }
 
     fn tell_transitions(&mut self) -> anyhow::Result<()> {

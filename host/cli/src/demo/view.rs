@@ -7,7 +7,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::lane::Lane;
 use super::scene::{self, Picture, Recovery};
-use crate::output::line;
+use crate::output::{line, written};
 use crate::table::Rows;
 
 /// Shows a demo.
@@ -36,10 +36,10 @@ impl View {
     }
 
     /// Says what has happened.
-    pub fn tell(&self, at: Duration, what: &str) -> io::Result<()> {
+    pub fn tell(&self, at: Duration, what: &str) -> anyhow::Result<()> {
         let text = format!("{:>5.1}s  {what}", at.as_secs_f64());
         match &self.live {
-            Some(live) => live.all.println(text),
+            Some(live) => written(live.all.println(text)),
             None => line(text),
         }
     }
