@@ -81,6 +81,8 @@ mod last_known;
 mod lease_keeper;
 mod op;
 mod pool;
+#[cfg(feature = "replay")]
+pub mod replay;
 pub mod store;
 #[cfg(test)]
 mod testing;
