@@ -1,1 +1,5 @@
-//! Stub.
+//! What the tests share.
+
+pub mod breakers;
+pub mod harness;
+pub mod process;
