@@ -3,10 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::address;
 use crate::clock::{Clock, SystemClock};
 use crate::component::Component;
+use crate::engine;
+use crate::entropy::Entropy;
 use crate::error::OpenError;
-use crate::host::Host;
+use crate::group::Group;
+use crate::host::{Host, Inner};
+use crate::instance::{Blueprint, MakeError};
+use crate::last_known::LastKnown;
+use crate::pool::Pool;
 use crate::store::Store;
 use crate::wire::Policy;
 
@@ -153,6 +160,38 @@ impl HostBuilder {
     /// # Errors
     /// [`OpenError`]: the address, the store, the component, or the default policy.
     pub fn build(self) -> Result<Host, OpenError> {
-        todo!()
+        let component = self.component.unwrap_or_else(Component::embedded);
+        let blueprint = Blueprint {
+            pre: component.ready()?,
+            runtime: engine::runtime()?,
+            limits: self.limits,
+            clock: self.clock.clone(),
+            entropy: Arc::new(Entropy::new(self.seed)),
+            default_policy: self.default_policy,
+        };
+        let pool = Pool::new(blueprint).map_err(|error| match error {
+            MakeError::InvalidPolicy(faults) => OpenError::InvalidPolicy(faults),
+            MakeError::Fault(fault) => OpenError::Setup(fault),
+        })?;
+        let store = match self.place {
+            Place::Address(address) => address::open(&address)?,
+            Place::Store(store) => store,
+        };
+        let caller = self.caller.unwrap_or_else(|| format!("pid {}", std::process::id()));
+        Ok(Host {
+            inner: Arc::new(Inner {
+                store,
+                clock: self.clock,
+                pool,
+                group: Group::default(),
+                last_known: LastKnown::default(),
+                component,
+                namespace: self.namespace.into(),
+                default_policy: self.default_policy,
+                history: self.history,
+                caller: caller.into(),
+                on_store_error: self.on_store_error,
+            }),
+        })
     }
 }

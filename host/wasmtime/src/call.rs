@@ -1,10 +1,17 @@
 //! Making a call through the breaker.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
 
-use crate::breaker::Breaker;
-use crate::error::CallError;
-use crate::wire::Outcome;
+use futures_timer::Delay;
+
+use crate::breaker::{Breaker, Decision};
+use crate::clock::Clock;
+use crate::error::{BreakerError, CallError};
+use crate::events;
+use crate::wire::{Outcome, Receipt};
 
 impl Breaker {
     /// Asks, makes the call if it may be made, and reports: `Ok` as success, `Err` as failure, a panic as failure.
@@ -27,8 +34,23 @@ impl Breaker {
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let _ = (classify, f);
-        todo!()
+        let guard = match self.acquire()? {
+            Decision::Proceed(guard) | Decision::Probe(guard) => guard,
+            Decision::Defer(deferral) => return Err(CallError::Deferred(deferral)),
+        };
+        let clock = self.host.inner.clock.clone();
+        let keeper = guard.keep_alive();
+        let begun = clock.monotonic();
+        let result = f();
+        let took = clock.monotonic().saturating_sub(begun);
+        drop(keeper);
+        let outcome = match classify(&result) {
+            Outcome::Ignored => Outcome::Ignored,
+            _ if self.timeout.is_some_and(|limit| took >= limit) => Outcome::Timeout,
+            outcome => outcome,
+        };
+        self.trace(guard.report(outcome, Some(took)));
+        result.map_err(CallError::Failed)
     }
 
     /// Asks, makes the call if it may be made, and reports, without blocking the thread.
@@ -58,9 +80,42 @@ impl Breaker {
     where
         F: Future<Output = Result<T, E>>,
     {
-        let _ = (classify, f);
-        todo!()
+        let guard = match self.acquire_async().await? {
+            Decision::Proceed(guard) | Decision::Probe(guard) => guard,
+            Decision::Defer(deferral) => return Err(CallError::Deferred(deferral)),
+        };
+        let clock = self.host.inner.clock.clone();
+        let keeper = guard.keep_alive();
+        let begun = clock.monotonic();
+        // Dropped at the end of its limit, and so cut off, before that is reported.
+        let result = within(self.timeout, f()).await;
+        let took = Some(clock.monotonic().saturating_sub(begun));
+        drop(keeper);
+        let Some(result) = result else {
+            self.trace(guard.report_async(Outcome::Timeout, took).await);
+            return Err(CallError::TimedOut(self.timeout.unwrap_or_default()));
+        };
+        self.trace(guard.report_async(classify(&result), took).await);
+        result.map_err(CallError::Failed)
     }
+
+    fn trace(&self, reported: Result<Receipt, BreakerError>) {
+        if let Err(error) = reported {
+            events::unreported(self.host.namespace(), &self.dependency, &error);
+        }
+    }
+}
+
+/// The output of a future, or none where it takes so long or longer.
+async fn within<F: Future>(limit: Option<Duration>, future: F) -> Option<F::Output> {
+    let Some(limit) = limit else { return Some(future.await) };
+    let mut future = pin!(future);
+    let mut delay = Delay::new(limit);
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Pin::new(&mut delay).poll(cx).map(|()| None),
+    })
+    .await
 }
 
 fn by_result<T, E>(result: &Result<T, E>) -> Outcome {

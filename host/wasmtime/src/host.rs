@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::batch::{Ground, Settled, Tried};
 use crate::breaker::Breaker;
 use crate::builder::{HostBuilder, OnStoreError};
 use crate::clock::Clock;
 use crate::component::Component;
 use crate::error::{BreakerError, OpenError, StoreError};
+use crate::events;
+use crate::group::Group;
+use crate::last_known::LastKnown;
 use crate::op::{Answer, Op};
+use crate::pool::Pool;
 use crate::store::Store;
 use crate::transitions::Transitions;
 use crate::wire::Policy;
@@ -23,6 +28,9 @@ pub struct Host {
 pub(crate) struct Inner {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
+    pub pool: Pool,
+    pub group: Group,
+    pub last_known: LastKnown,
     pub component: Component,
     pub namespace: Box<str>,
     pub default_policy: Policy,
@@ -96,8 +104,32 @@ impl std::fmt::Debug for Host {
 }
 
 impl Inner {
+    /// Runs an operation; its answer is durable when this returns.
     pub fn run(&self, op: Op) -> Result<Answer, BreakerError> {
-        let _ = op;
-        todo!()
+        let ground =
+            Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
+        let dependency = op.dependency.clone();
+        let settled = match ground.attempt(&op) {
+            Tried::Settled(settled) => settled,
+            Tried::Wants(wanted) => self.group.submit(&ground, op, wanted),
+        };
+        self.traced(&dependency, settled)
+    }
+
+    fn traced(&self, dependency: &str, settled: Settled) -> Result<Answer, BreakerError> {
+        match settled {
+            Ok(held) => {
+                events::transitions(&self.namespace, dependency, &held.transitions);
+                events::stale(&self.namespace, dependency, &held.answer);
+                Ok(held.answer)
+            }
+            Err(error) => {
+                events::failed(&self.namespace, dependency, &error);
+                Err(error)
+            }
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,21 +1,40 @@
 //! A circuit breaker for callers that share a dependency and nothing else.
 
 mod acquire;
+mod address;
+mod batch;
+mod bindings;
 mod breaker;
 mod builder;
 mod call;
 mod clock;
+mod code_cache;
+mod compiled;
 mod component;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod draft;
+mod elsewhere;
+mod engine;
+mod entropy;
 mod error;
+mod events;
+mod group;
 mod guard;
 mod host;
+mod instance;
+mod last_known;
 mod lease_keeper;
 mod op;
+mod pool;
 #[cfg(feature = "replay")]
 pub mod replay;
 pub mod store;
+#[cfg(test)]
+mod testing;
 mod transitions;
 mod wire;
+mod world;
 
 pub use breaker::{Breaker, Decision};
 pub use builder::{HostBuilder, Limits, OnStoreError};

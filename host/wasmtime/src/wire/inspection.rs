@@ -31,7 +31,7 @@ pub struct Inspection {
     pub slow: u64,
     /// Failures in a row; they do not age.
     #[component(name = "failures-in-row")]
-    pub failures_in_row: u32,
+    pub failures_in_row: u64,
     /// The epoch.
     pub epoch: u64,
     /// The instant of the last change of state; none where there has been none.

@@ -11,6 +11,7 @@ mod permit;
 mod policy;
 mod receipt;
 mod text;
+pub mod types;
 
 pub use decision::{Admission, Decision, DeferReason, Deferral, Probe};
 pub use inspection::{Forced, Inspection, Lease, PolicyInForce, PolicyOrigin};

@@ -12,7 +12,7 @@ use super::text::words;
 /// Read from a file, a field left out has its default, an unknown one is an error, a nested table is whole, and null (or
 /// the word `"off"`, for formats without null) switches a table off. A number that is negative, fractional or too large
 /// is read as the largest, so that the component refuses it together with all other faults.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(default, deny_unknown_fields)]
 pub struct Policy {
