@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::args::{self, ComponentAction, Global};
 use crate::exit::{Code, Failure};
-use crate::output::line;
+use crate::output::{line, written};
 use crate::{open, text};
 
 /// Does what the command says.
@@ -32,7 +32,7 @@ fn show(file: Option<&Path>, json: bool, global: &Global) -> anyhow::Result<()> 
     let (bytes, sha256) = (component.bytes().len(), component.sha256());
     if json {
         let all = json!({ "bytes": bytes, "sha256": sha256, "imports": imports, "exports": exports });
-        return Ok(line(text::json(&all)?)?);
+        return line(text::json(&all)?);
     }
     line(format_args!("component  {}", text::escape(&place)))?;
     line(format_args!("bytes      {bytes}"))?;
@@ -50,8 +50,7 @@ fn write(file: &Path, force: bool) -> anyhow::Result<()> {
     let component = Component::embedded();
     if file == Path::new("-") {
         let mut out = std::io::stdout();
-        out.write_all(component.bytes())?;
-        return Ok(out.flush()?);
+        return written(out.write_all(component.bytes()).and_then(|()| out.flush()));
     }
     let place = file.display();
     let mut options = std::fs::OpenOptions::new();
@@ -65,5 +64,5 @@ fn write(file: &Path, force: bool) -> anyhow::Result<()> {
         _ => Failure::error(Code::Io, format!("cannot write {place}: {error}")),
     })?;
     let (bytes, sha256) = (component.bytes().len(), component.sha256());
-    Ok(line(format_args!("{}: {bytes} bytes, sha256 {sha256}", text::escape(&place.to_string())))?)
+    line(format_args!("{}: {bytes} bytes, sha256 {sha256}", text::escape(&place.to_string())))
 }

@@ -18,7 +18,7 @@ pub fn history(args: &History, global: &Global) -> anyhow::Result<()> {
         return Ok(());
     }
     if transitions.is_empty() {
-        return Ok(line(format_args!("{}: no change of state is known", text::escape(&args.dependency)))?);
+        return line(format_args!("{}: no change of state is known", text::escape(&args.dependency)));
     }
     let mut rows = Rows::new(&["WHEN", "FROM", "TO", "WHY", "EPOCH"], &[4]);
     for change in transitions {
@@ -26,5 +26,5 @@ pub fn history(args: &History, global: &Global) -> anyhow::Result<()> {
             [change.from.to_string(), change.to.to_string(), change.reason.to_string(), change.epoch.to_string()];
         rows.add([text::instant(change.at)].into_iter().chain(words));
     }
-    Ok(line(rows.render())?)
+    line(rows.render())
 }

@@ -65,7 +65,7 @@ fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
     // Into memory first: the generator panics where writing fails.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "halfopen", &mut script);
-    Ok(io::stdout().write_all(&script)?)
+    output::written(io::stdout().write_all(&script))
 }
 
 /// Shows the library's events on stderr.

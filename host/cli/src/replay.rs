@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use halfopen::replay::{Replay, ReplayError, Report, Scenario};
 
 use crate::args::{self, Global};
-use crate::output::note;
+use crate::output::{note, written};
 use crate::{exit, open, signals, text};
 
 /// An expectation does not hold.
@@ -29,16 +29,15 @@ pub fn replay(args: &args::Replay, global: &Global) -> anyhow::Result<u8> {
     let mut sum = Sum::default();
     for file in &args.files {
         let name = text::escape(&file.to_string_lossy()).into_owned();
-        let came_to = run(&replay, file, &name, args.quiet, &mut out)?;
+        let came_to = written(run(&replay, file, &name, args.quiet, &mut out))?;
         if matches!(came_to, Err(ReplayError::Stopped)) {
             break;
         }
         // What goes to stderr is to come after the answers that it speaks of.
-        out.flush()?;
+        written(out.flush())?;
         sum.add(&name, &came_to);
     }
-    writeln!(out, "{sum}")?;
-    out.flush()?;
+    written(writeln!(out, "{sum}").and_then(|()| out.flush()))?;
     if stop.load(Ordering::Relaxed) {
         note("stopped; what was begun in the store is removed");
         return Ok(INTERRUPTED);

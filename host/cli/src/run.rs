@@ -191,7 +191,7 @@ impl Session<'_> {
             io::ErrorKind::NotFound => (Code::NotFound, "not found; give a full path, or see PATH".to_owned()),
             _ => (Code::CannotExecute, error.to_string()),
         };
-        note(format_args!("cannot start {name}: {why}; nothing was reported about {}", self.args.dependency));
+        note(format_args!("cannot start {name:?}: {why}; nothing was reported about {}", self.args.dependency));
         code as u8
     }
 

@@ -7,7 +7,7 @@ use halfopen::{BreakerError, Host, Inspection, Mode, State};
 use serde::Serialize;
 
 use crate::args::{Global, Status};
-use crate::output::line;
+use crate::output::{line, written};
 use crate::table::Rows;
 use crate::{open, text};
 
@@ -21,7 +21,7 @@ pub fn status(args: &Status, global: &Global) -> anyhow::Result<()> {
     let clear = !args.json && std::io::stdout().is_terminal();
     loop {
         if clear {
-            write!(std::io::stdout(), "{CLEAR}")?;
+            written(write!(std::io::stdout(), "{CLEAR}"))?;
         } else if !args.json {
             line(text::instant(text::now()))?;
         }
@@ -91,7 +91,7 @@ fn one(host: &Host, dependency: &str, json: bool) -> anyhow::Result<()> {
     let looked = host.breaker(dependency).inspect();
     if json && let Ok(inspection) = &looked {
         let seen = Seen { dependency, inspection: Some(inspection), error: None };
-        return Ok(line(text::json(&seen)?)?);
+        return line(text::json(&seen)?);
     }
     let seen = looked?;
     let origin = host.breaker(dependency).policy()?.origin;
@@ -119,7 +119,7 @@ fn one(host: &Host, dependency: &str, json: bool) -> anyhow::Result<()> {
     row("failures in a row", seen.failures_in_row.to_string());
     row("epoch", seen.epoch.to_string());
     row("policy", format!("the {origin}'s"));
-    Ok(line(rows.render())?)
+    line(rows.render())
 }
 
 fn length(ms: u64) -> String {

@@ -112,7 +112,7 @@ impl Workers {
         let mut workers = Workers { processes: Vec::new(), told: Vec::new() };
         let mut outputs = Vec::new();
         for number in 1..=many {
-            let words = ["demo-worker", "--ports", &ports, "--store", store, "--number", &number.to_string()];
+            let words = ["demo-worker", "--ports", &ports, "--file", store, "--number", &number.to_string()];
             let (process, output) = Process::start(&words)?;
             workers.processes.push(process);
             outputs.push(output);

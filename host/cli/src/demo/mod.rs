@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use halfopen::{Host, Transitions};
+use halfopen::{Host, State, Transition, TransitionReason, Transitions};
 
 pub use self::dependency::main as dependency;
 pub use self::worker::{WorkerArgs, main as worker};
@@ -76,7 +76,8 @@ fn interrupted(by: Arrived) -> u8 {
 fn show(ends: &Receiver<Arrived>) -> anyhow::Result<u8> {
     let callers = WORKERS * worker::CALLERS;
     line(format_args!(
-        "{WORKERS} worker processes with {callers} callers each way, one HTTP dependency, one SQLite file.\n"
+        "{WORKERS} worker processes call one dependency. {callers} callers go about it in each of three ways: with no breaker, with a \
+         breaker\nin each process, and with halfopen: one breaker for all of them, in one SQLite file.\n"
     ))?;
     // Dropped last, after the processes.
     let folder = Folder::new()?;
@@ -90,6 +91,19 @@ fn show(ends: &Receiver<Arrived>) -> anyhow::Result<u8> {
     match stage.play(ends)? {
         Played::Through(counts) => stage.sum_up(&counts),
         Played::Interrupted(arrived) => Ok(interrupted(arrived)),
+    }
+}
+
+/// What a change of state means, in words.
+fn explain(change: &Transition) -> String {
+    match (change.to, &change.reason) {
+        (State::Open, TransitionReason::ConsecutiveFailures) => {
+            format!("{} failures in a row: OPEN, callers are told when to come back", rules::CONSECUTIVE_FAILURES)
+        }
+        (State::HalfOpen, TransitionReason::ProbeDue) => "time for a probe: HALF-OPEN, one caller tries".to_owned(),
+        (State::Open, TransitionReason::ProbeFailed) => "the probe failed: OPEN again, for longer".to_owned(),
+        (State::Closed, TransitionReason::ProbeSucceeded) => "the probe succeeded: CLOSED, all may call".to_owned(),
+        (to, reason) => format!("{to} ({reason})"),
     }
 }
 
@@ -124,7 +138,7 @@ impl Stage {
             let counts = self.dependency.order(Order::Look)?;
             self.tell_transitions()?;
             let standing = Standing { now: Instant::now(), clock: text::now(), counts: &counts, breaker: &breaker };
-            self.view.show(&scene::picture(&standing, self.workers.told().deferred));
+            self.view.show(&scene::picture(&course, &standing, self.workers.told().deferred));
             match course.next(&standing) {
                 Next::Nothing => {}
                 Next::End => return Ok(Played::Through(Box::new(counts))),
@@ -152,13 +166,12 @@ impl Stage {
     }
 
     fn tell(&self, what: &str) -> anyhow::Result<()> {
-        Ok(self.view.tell(self.started.elapsed(), what)?)
+        self.view.tell(self.started.elapsed(), what)
     }
 
     fn tell_transitions(&mut self) -> anyhow::Result<()> {
         while let Some(observed) = self.transitions.next_timeout(Duration::ZERO)? {
-            let change = observed.transition;
-            self.tell(&format!("halfopen: {} ({})", change.to, change.reason))?;
+            self.tell(&format!("    halfopen: {}", explain(&observed.transition)))?;
         }
         Ok(())
     }
@@ -168,7 +181,7 @@ impl Stage {
         self.tell("done")?;
         self.view.end();
         let recoveries = scene::recoveries(counts);
-        line("")?;
+        line("\nCalls that reached the dependency (a recovery: from its healing to its first success):\n")?;
         line(view::sum(|lane| counts.get(lane).while_down.total(), &recoveries))?;
         line("")?;
         let shared = recoveries.iter().map(|recovery| *recovery.get(Lane::Shared));

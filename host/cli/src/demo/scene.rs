@@ -11,6 +11,9 @@ use super::lane::{Lane, PerLane};
 /// How often the dependency goes down.
 pub const OUTAGES: usize = 2;
 
+/// How many acts it has: calm, down, recovering, as often as it goes down, and calm again.
+pub const ACTS: u64 = 3 * OUTAGES as u64 + 1;
+
 /// How long all is well before and after an outage.
 const CALM: Duration = Duration::from_millis(1_000);
 
@@ -36,6 +39,8 @@ pub struct Standing<'a> {
 #[derive(Debug, Default)]
 pub struct Picture {
     pub dependency: &'static str,
+    /// How many acts are over.
+    pub acts: u64,
     pub reached: PerLane<u64>,
     pub notes: PerLane<String>,
 }
@@ -67,6 +72,17 @@ pub struct Course {
 impl Course {
     pub fn new(now: Instant) -> Self {
         Course { act: Act::Calm { since: now }, outages: 0 }
+    }
+
+    /// How many acts are over.
+    pub fn acts(&self) -> u64 {
+        let outages = self.outages as u64;
+        match self.act {
+            Act::Calm { .. } => 3 * outages,
+            Act::Down { .. } => 3 * outages - 2,
+            Act::Recovering => 3 * outages - 1,
+            Act::Over => ACTS,
+        }
     }
 
     /// Moves on if things stand so.
@@ -111,8 +127,8 @@ fn is_well(standing: &Standing<'_>) -> bool {
 }
 
 /// How the picture looks.
-pub fn picture(standing: &Standing<'_>, deferred: u64) -> Picture {
-    let mut picture = Picture { dependency: health(standing.counts), ..Picture::default() };
+pub fn picture(course: &Course, standing: &Standing<'_>, deferred: u64) -> Picture {
+    let mut picture = Picture { dependency: health(standing.counts), acts: course.acts(), ..Picture::default() };
     for lane in Lane::ALL {
         *picture.reached.get_mut(lane) = standing.counts.get(lane).reached.total();
     }
@@ -183,6 +199,20 @@ mod tests {
             since: None,
             next_due,
         }
+    }
+
+    #[test]
+    fn the_acts_are_counted() {
+        let now = Instant::now();
+        let of = |act, outages| Course { act, outages }.acts();
+        let acts = [
+            of(Act::Calm { since: now }, 0),
+            of(Act::Down { since: now }, 1),
+            of(Act::Recovering, 1),
+            of(Act::Calm { since: now }, 1),
+            of(Act::Over, OUTAGES),
+        ];
+        assert_eq!(acts, [0, 1, 2, 3, ACTS]);
     }
 
     #[test]

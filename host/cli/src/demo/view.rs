@@ -6,8 +6,8 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::lane::Lane;
-use super::scene::{Picture, Recovery};
-use crate::output::line;
+use super::scene::{self, Picture, Recovery};
+use crate::output::{line, written};
 use crate::table::Rows;
 
 /// Shows a demo.
@@ -27,17 +27,19 @@ impl View {
             return Ok(View { live: None });
         }
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stdout());
-        let style = ProgressStyle::with_template("{msg}")?;
+        let course = ProgressStyle::with_template("\n        [{bar:24}] {msg}")?.progress_chars("=> ");
+        let dependency = all.add(ProgressBar::new(scene::ACTS).with_style(course));
+        let style = ProgressStyle::with_template("        {msg}")?;
         let bar = || all.add(ProgressBar::new_spinner().with_style(style.clone()));
-        let (dependency, lanes) = (bar(), [bar(), bar(), bar()]);
+        let lanes = [bar(), bar(), bar()];
         Ok(View { live: Some(Live { all, dependency, lanes }) })
     }
 
     /// Says what has happened.
-    pub fn tell(&self, at: Duration, what: &str) -> io::Result<()> {
+    pub fn tell(&self, at: Duration, what: &str) -> anyhow::Result<()> {
         let text = format!("{:>5.1}s  {what}", at.as_secs_f64());
         match &self.live {
-            Some(live) => live.all.println(text),
+            Some(live) => written(live.all.println(text)),
             None => line(text),
         }
     }
@@ -45,10 +47,11 @@ impl View {
     /// Shows how it stands.
     pub fn show(&self, picture: &Picture) {
         let Some(live) = &self.live else { return };
-        live.dependency.set_message(format!("\n        the dependency is {}", picture.dependency));
+        live.dependency.set_position(picture.acts);
+        live.dependency.set_message(format!("the dependency is {}", picture.dependency));
         for (bar, lane) in live.lanes.iter().zip(Lane::ALL) {
             let (reached, note) = (picture.reached.get(lane), picture.notes.get(lane));
-            bar.set_message(format!("        {:<26}{reached:>6} calls reached it   {note}", lane.name()));
+            bar.set_message(format!("{:<26}{reached:>6} calls reached it   {note}", lane.name()));
         }
     }
 
@@ -68,7 +71,7 @@ impl Drop for View {
 
 /// The table at the end.
 pub fn sum(while_down: impl Fn(Lane) -> u64, recoveries: &[Recovery]) -> String {
-    let mut headings = vec!["calls that reached the dependency".to_owned(), "while it was down".to_owned()];
+    let mut headings = vec![String::new(), "while it was down".to_owned()];
     headings.extend((1..=recoveries.len()).map(|number| format!("at recovery {number}")));
     let mut rows = Rows::new(&headings.iter().map(String::as_str).collect::<Vec<_>>(), &[1, 2, 3]);
     for lane in Lane::ALL {

@@ -37,7 +37,7 @@ pub struct WorkerArgs {
     pub ports: String,
     /// The SQLite file.
     #[arg(long)]
-    pub store: PathBuf,
+    pub file: PathBuf,
     /// Which worker this is.
     #[arg(long)]
     pub number: usize,
@@ -61,9 +61,9 @@ struct Counts {
 /// The process.
 pub fn main(args: &WorkerArgs) -> anyhow::Result<()> {
     let ports: PerLane<u16> = serde_json::from_str(&args.ports).context("--ports")?;
-    let store = args.store.to_str().context("--store is not UTF-8")?;
+    let file = args.file.to_str().context("--file is not UTF-8")?;
     let host = Host::builder()
-        .address(&format!("sqlite:{store}"))
+        .address(&format!("sqlite:{file}"))
         .default_policy(rules::policy())
         .caller(&format!("worker {}", args.number))
         .build()?;

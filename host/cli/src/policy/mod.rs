@@ -36,10 +36,10 @@ fn show(dependency: Option<&str>, json: bool, global: &Global) -> anyhow::Result
         }
     };
     if json {
-        return Ok(line(text::json(&policy)?)?);
+        return line(text::json(&policy)?);
     }
     line(format_args!("# {comment}"))?;
-    Ok(line(to_toml(&policy)?.trim_end())?)
+    line(to_toml(&policy)?.trim_end())
 }
 
 fn set(dependency: &str, changes: &[String], global: &Global) -> anyhow::Result<()> {
@@ -54,7 +54,7 @@ fn set(dependency: &str, changes: &[String], global: &Global) -> anyhow::Result<
     };
     let policy = changed(&base, assignments)?;
     let receipt = breaker.configure(&policy).map_err(in_file_names)?;
-    Ok(line(format_args!("{}: policy set; it is {}", text::escape(dependency), receipt.state))?)
+    line(format_args!("{}: policy set; it is {}", text::escape(dependency), receipt.state))
 }
 
 /// Reads a policy file. Whether its numbers are in range the component says later.

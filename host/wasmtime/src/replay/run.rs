@@ -44,7 +44,7 @@ type Opening = dyn Fn() -> Result<Arc<dyn Store>, OpenError> + Send + Sync;
 pub struct Replay {
     store: Arc<dyn Store>,
     reopen: Option<Box<Opening>>,
-    component: Option<Component>,
+    component: Component,
     stop: Option<Arc<AtomicBool>>,
 }
 
@@ -56,7 +56,7 @@ impl Replay {
 
     /// Against this store, which stays open when a `restart` step closes the host.
     pub fn on(store: Arc<dyn Store>) -> Self {
-        Replay { store, reopen: None, component: None, stop: None }
+        Replay { store, reopen: None, component: Component::embedded(), stop: None }
     }
 
     /// Against a store that can be opened more than once; a `restart` step opens it anew, as another process would.
@@ -86,7 +86,7 @@ impl Replay {
 
     /// Through this component, in place of the embedded one.
     pub fn component(mut self, component: Component) -> Self {
-        self.component = Some(component);
+        self.component = component;
         self
     }
 
@@ -156,7 +156,8 @@ impl Surroundings<'_> {
     }
 
     fn open(&mut self, store: Arc<dyn Store>) -> Result<Host, ReplayError> {
-        let mut builder = Host::builder()
+        let builder = Host::builder()
+            .component(self.replay.component.clone())
             .store(Untimed(store))
             .clock(Arc::clone(&self.clock))
             // A process that starts again draws other numbers.
@@ -164,12 +165,11 @@ impl Surroundings<'_> {
             .namespace(self.namespace.name())
             .default_policy(self.scenario.policy.clone());
         self.opened += 1;
-        if let Some(component) = &self.replay.component {
-            builder = builder.component(component.clone());
-        }
         builder.build().map_err(|error| match error {
             OpenError::InvalidPolicy(faults) => {
-                let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                // Named as in the file.
+                let faults = faults.iter().map(|fault| format!("{}: {}", fault.field.replace('-', "_"), fault.why));
+                let faults: Vec<String> = faults.collect();
                 ReplayError::Malformed { line: 1, why: format!("the policy is invalid: {}", faults.join("; ")) }
             }
             other => ReplayError::Open(other),

@@ -205,4 +205,3 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
         (**self).remove_namespace(namespace)
     }
 }
-
