@@ -2,4 +2,5 @@
 
 pub mod breakers;
 pub mod harness;
+pub mod privileges;
 pub mod process;
