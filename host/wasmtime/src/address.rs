@@ -7,6 +7,21 @@ use crate::store::{MemoryStore, Store};
 
 /// Opens the store at an address: `sqlite:PATH`, a bare path, or `memory`.
 pub(crate) fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
+    open_for(address, Stay::Lasting)
+}
+
+/// What is to be written to a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stay {
+    /// It is to survive a crash of the machine.
+    Lasting,
+    /// It is removed soon: no commit waits for the disk.
+    #[cfg(feature = "replay")]
+    Passing,
+}
+
+/// The same for what is to stay so long.
+pub(crate) fn open_for(address: &str, stay: Stay) -> Result<Arc<dyn Store>, OpenError> {
     let refuse =
         |why: &str| Err(OpenError::Address { address: address.chars().take(200).collect(), why: why.to_owned() });
     let path = match address.split_once(':') {
@@ -28,17 +43,23 @@ pub(crate) fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
     if path.contains('\0') {
         return refuse("a path holds no NUL character");
     }
-    sqlite(path).unwrap_or_else(|| refuse("this build has no SQLite store (feature `sqlite`)"))
+    sqlite(path, stay).unwrap_or_else(|| refuse("this build has no SQLite store (feature `sqlite`)"))
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite(path: &str) -> Option<Result<Arc<dyn Store>, OpenError>> {
-    let opened = crate::store::sqlite::SqliteStore::open(path);
+fn sqlite(path: &str, stay: Stay) -> Option<Result<Arc<dyn Store>, OpenError>> {
+    use crate::store::sqlite::{SqliteOptions, SqliteStore, Synchronous};
+    let synchronous = match stay {
+        Stay::Lasting => Synchronous::Full,
+        #[cfg(feature = "replay")]
+        Stay::Passing => Synchronous::Normal,
+    };
+    let opened = SqliteStore::open_with(path, SqliteOptions { synchronous, ..SqliteOptions::default() });
     Some(opened.map(|store| Arc::new(store) as Arc<dyn Store>).map_err(OpenError::from))
 }
 
 #[cfg(not(feature = "sqlite"))]
-fn sqlite(_path: &str) -> Option<Result<Arc<dyn Store>, OpenError>> {
+fn sqlite(_path: &str, _stay: Stay) -> Option<Result<Arc<dyn Store>, OpenError>> {
     None
 }
 

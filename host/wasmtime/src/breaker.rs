@@ -118,7 +118,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`]; [`InvalidPolicy`](BreakerError::InvalidPolicy) names all wrong fields at once.
     pub fn configure(&self, policy: &Policy) -> Result<Receipt, BreakerError> {
-        self.receipt(Call::Configure { policy: Box::new(policy.clone()) })
+        self.receipt(Call::Configure { policy: Box::new(*policy) })
     }
 
     /// Forces a state, or takes that back. With `lasting` it ends by itself so long after it was set. The note is up to

@@ -133,3 +133,8 @@ impl Inner {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod async_tests;
+#[cfg(test)]
+mod hostile_tests;

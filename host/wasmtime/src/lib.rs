@@ -1,4 +1,58 @@
-//! A circuit breaker for callers that share a dependency and nothing else.
+//! A circuit breaker for callers that share a dependency and nothing else: serverless invocations, edge isolates, worker
+//! processes, cron jobs. When the dependency heals, exactly one caller probes it, under a lease that expires; everybody else
+//! is told when to come back.
+//!
+//! ```
+//! use halfopen::{CallError, Host};
+//!
+//! # let temp = std::env::temp_dir().join(format!("halfopen-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&temp)?;
+//! # let address = format!("sqlite:{}/breakers.db", temp.display());
+//! # let address = address.as_str();
+//! # /*
+//! let address = "sqlite:breakers.db"; // shared by every process that opens it
+//! # */
+//! let host = Host::open(address)?;
+//! let payments = host.breaker("payments");
+//!
+//! match payments.call(|| charge("17.00")) {
+//!     Ok(receipt) => println!("charged: {receipt}"),
+//!     Err(CallError::Failed(error)) => println!("the call was made and failed: {error}"),
+//!     Err(CallError::Deferred(deferral)) => println!("no call was made; come back in {:?}", deferral.wait()),
+//!     Err(other) => return Err(other.into()),
+//! }
+//! # std::fs::remove_dir_all(&temp)?;
+//! # fn charge(_: &str) -> Result<u32, String> { Ok(17) }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How it is built
+//!
+//! The rules of the state machine are one WebAssembly component, which this crate embeds and runs in wasmtime. The component
+//! can neither read a clock nor reach a network; this crate gives it a [`Clock`], a [`Store`] and randomness, and holds no
+//! rule itself. An operation loads the record of its dependency, runs the component on it (about a microsecond), and commits
+//! what the component wrote, by compare-and-set; most acquires write nothing. Operations that are waiting share a commit.
+//!
+//! - [`Host`]: a store, a clock and the component, for the breakers of a namespace. [`HostBuilder`] sets each of them.
+//! - [`Breaker`]: one dependency. [`call`](Breaker::call) and [`call_async`](Breaker::call_async) do it all;
+//!   [`acquire`](Breaker::acquire) hands out a [`PermitGuard`] to report with.
+//! - [`Policy`]: when a breaker trips, how long it stays open, who may probe.
+//! - [`store`]: SQLite, memory, and the trait for a store of your own, with a suite to check it (feature `conformance`).
+//! - [`Component`]: the embedded component, or another from a file.
+//!
+//! # What to know
+//!
+//! - All processes that share a record must read one clock. A step of it delays recovery by one open window at most.
+//! - A caller that crashes while it probes keeps the others waiting until its lease ends, and no longer.
+//! - The outcome of a call is never masked by a store that fails: that is traced. What an acquire does meanwhile is your
+//!   choice: [`OnStoreError`].
+//! - This crate speaks through `tracing`: transitions, lost probes, stale results and store errors.
+//!
+//! # Features
+//!
+//! - `sqlite` (default): the SQLite store.
+//! - `conformance`: the suite that a store of your own is checked with.
+//! - `replay`: runs files of steps through a host.
 
 mod acquire;
 mod address;

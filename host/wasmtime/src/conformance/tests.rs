@@ -60,13 +60,19 @@ enum Fault {
     Panics,
 }
 
+type Pair = (String, String);
+
 struct Faulty {
     inner: MemoryStore,
     fault: Fault,
-    before: Mutex<HashMap<String, Snapshot>>,
-    removals: Mutex<HashMap<String, u64>>,
-    kept: Mutex<Vec<(String, Transition)>>,
+    before: Mutex<HashMap<Pair, Snapshot>>,
+    removals: Mutex<HashMap<Pair, u64>>,
+    kept: Mutex<Vec<(Pair, Transition)>>,
     commits: AtomicU64,
+}
+
+fn pair(key: Key<'_>) -> Pair {
+    (key.namespace.to_owned(), key.dependency.to_owned())
 }
 
 impl Faulty {
@@ -82,7 +88,7 @@ impl Faulty {
     }
 
     /// The names under which this store keeps a record.
-    fn names(&self, key: Key<'_>) -> (String, String) {
+    fn names(&self, key: Key<'_>) -> Pair {
         let (namespace, dependency) = (key.namespace.to_owned(), key.dependency.to_owned());
         match self.fault {
             Fault::Joins => (String::new(), format!("{namespace}:{dependency}")),
@@ -90,7 +96,7 @@ impl Faulty {
             Fault::TrimsSpace => (namespace, dependency.trim_end_matches(' ').to_owned()),
             Fault::CutsAtNul => (namespace, dependency.split('\0').next().unwrap().to_owned()),
             Fault::RepeatsVersions => {
-                let removals = self.removals.lock().unwrap().get(&dependency).copied().unwrap_or(0);
+                let removals = self.removals.lock().unwrap().get(&pair(key)).copied().unwrap_or(0);
                 (namespace, if removals == 0 { dependency } else { format!("{dependency} {removals}") })
             }
             _ => (namespace, dependency),
@@ -100,6 +106,7 @@ impl Faulty {
     fn commit_one(&self, write: &Write<'_>) -> CommitOutcome {
         let (namespace, dependency) = self.names(write.key);
         let key = Key { namespace: &namespace, dependency: &dependency };
+        let removal = write.data.is_none().then(|| pair(write.key));
         let mut write = Write { key, ..*write };
         let before = self.inner.load(key).unwrap();
         let number = self.commits.fetch_add(1, Ordering::Relaxed);
@@ -110,20 +117,20 @@ impl Faulty {
                 write.version = before.version + 1;
             }
             Fault::AddsWhenStale if before.version != write.based_on => {
-                self.kept.lock().unwrap().extend(write.transitions.iter().map(|t| (dependency.clone(), t.clone())));
+                self.kept.lock().unwrap().extend(write.transitions.iter().map(|t| (pair(key), t.clone())));
             }
             Fault::KeepsHistory if write.data.is_none() => {
                 let history = self.inner.history(key, usize::MAX).unwrap();
-                self.kept.lock().unwrap().extend(history.into_iter().map(|t| (dependency.clone(), t)));
+                self.kept.lock().unwrap().extend(history.into_iter().map(|t| (pair(key), t)));
             }
             Fault::KeepsAll => write.history = usize::MAX,
             _ => {}
         }
         let outcome = self.inner.commit(&[write]).unwrap().remove(0);
         if outcome == CommitOutcome::Committed {
-            self.before.lock().unwrap().insert(dependency.clone(), before);
-            if write.data.is_none() {
-                *self.removals.lock().unwrap().entry(write.key.dependency.to_owned()).or_default() += 1;
+            self.before.lock().unwrap().insert(pair(key), before);
+            if let Some(removed) = removal {
+                *self.removals.lock().unwrap().entry(removed).or_default() += 1;
             }
         }
         outcome
@@ -135,7 +142,7 @@ impl Store for Faulty {
         assert!(self.fault != Fault::Panics, "this store panics");
         let (namespace, dependency) = self.names(key);
         if self.fault == Fault::ReadsLate
-            && let Some(before) = self.before.lock().unwrap().remove(&dependency)
+            && let Some(before) = self.before.lock().unwrap().remove(&pair(key))
         {
             return Ok(before);
         }
@@ -167,7 +174,9 @@ impl Store for Faulty {
         let mut list = self.inner.list(namespace)?;
         match self.fault {
             Fault::UnsortedList => list.reverse(),
-            Fault::ListsRemoved => list.extend(self.removals.lock().unwrap().keys().cloned()),
+            Fault::ListsRemoved => {
+                list.extend(self.removals.lock().unwrap().keys().map(|(_, dependency)| dependency.clone()))
+            }
             _ => {}
         }
         Ok(list)
@@ -178,7 +187,7 @@ impl Store for Faulty {
         let key = Key { namespace: &namespace, dependency: &dependency };
         let mut history = self.inner.history(key, limit)?;
         let kept = self.kept.lock().unwrap();
-        history.extend(kept.iter().filter(|(of, _)| *of == dependency).map(|(_, transition)| transition.clone()));
+        history.extend(kept.iter().filter(|(of, _)| *of == pair(key)).map(|(_, transition)| transition.clone()));
         match self.fault {
             Fault::TurnsHistory => history.reverse(),
             Fault::HistoryLags => drop(history.pop()),

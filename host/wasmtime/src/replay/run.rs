@@ -8,6 +8,7 @@ use super::namespace::OwnNamespace;
 use super::steps::{Run, Show};
 use super::untimed::Untimed;
 use super::{Answer, Report, Scenario};
+use crate::address::{self, Stay};
 use crate::store::{MemoryStore, Store};
 use crate::{Component, Host, ManualClock, OpenError, StoreError};
 
@@ -72,6 +73,7 @@ impl Replay {
     }
 
     /// Against the store at an address, as for [`Host::open`]; a `restart` step opens it anew, unless it is in memory.
+    /// What a run writes is gone when it is over, so no commit waits for the disk.
     ///
     /// # Errors
     ///
@@ -80,8 +82,8 @@ impl Replay {
         if address == "memory" {
             return Ok(Self::in_memory());
         }
-        let address = address.to_owned();
-        Self::opening(move || crate::address::open(&address))
+        let given = address.to_owned();
+        Self::opening(move || address::open_for(&given, Stay::Passing))
     }
 
     /// Through this component, in place of the embedded one.

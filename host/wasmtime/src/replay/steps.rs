@@ -311,7 +311,7 @@ fn compare(field: &Field, inspection: &Inspection) -> (bool, String) {
                 Number::Calls => inspection.calls,
                 Number::Failures => inspection.failures,
                 Number::Slow => inspection.slow,
-                Number::FailuresInRow => inspection.failures_in_row.into(),
+                Number::FailuresInRow => inspection.failures_in_row,
             };
             (wanted.fits(got), format!("{} {got}", number.name()))
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Replay, ReplayError, Report, Scenario};
+use super::{Answer, Replay, ReplayError, Report, Scenario};
 use crate::store::{MemoryStore, Store};
 
 const FIRST: &str =
@@ -152,11 +152,14 @@ fn nothing_stays_in_the_store_also_when_a_run_is_broken_off() {
     let stop = Arc::new(AtomicBool::new(false));
     let replay = Replay::on(Arc::clone(&store) as Arc<dyn Store>).stop_when(Arc::clone(&stop));
     assert!(replay.run(&scenario(&TRIP)).unwrap().holds());
-    let broken_off = replay.run_showing(&scenario(&TRIP), |_| stop.store(true, Ordering::Relaxed));
+    // By the report, something is written.
+    let at_the_report = |answer: &Answer<'_>| answer.step == "report";
+    let broken_off =
+        replay.run_showing(&scenario(&TRIP), |answer| stop.store(at_the_report(answer), Ordering::Relaxed));
     assert!(matches!(broken_off, Err(ReplayError::Stopped)), "{broken_off:?}");
     let panicking = std::panic::AssertUnwindSafe(|| {
-        let _ =
-            Replay::on(Arc::clone(&store) as Arc<dyn Store>).run_showing(&scenario(&TRIP), |_| panic!("on purpose"));
+        let replay = Replay::on(Arc::clone(&store) as Arc<dyn Store>);
+        let _ = replay.run_showing(&scenario(&TRIP), |answer| assert!(!at_the_report(answer), "on purpose"));
     });
     std::panic::catch_unwind(panicking).unwrap_err();
     assert_eq!(store.names.lock().unwrap().len(), 3, "each run has a namespace of its own");

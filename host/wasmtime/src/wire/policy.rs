@@ -231,3 +231,61 @@ where
 
     deserializer.deserialize_any(TableOrOff(PhantomData))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Result<Policy, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_field_left_out_has_its_default_and_null_or_off_switches_a_table_off() {
+        assert_eq!(json("{}"), Ok(Policy::default()));
+        let wanted = Policy { failure_rate: None, open_ms: 7, ..Policy::default() };
+        assert_eq!(json(r#"{"failure_rate": null, "open_ms": 7}"#), Ok(wanted));
+        assert_eq!(toml::from_str::<Policy>("failure_rate = \"off\"\nopen_ms = 7").unwrap(), wanted);
+        let table = "[failure_rate]\npercent = 10\nminimum_calls = 3\n[window]\ncalls = 100";
+        let wanted = Policy {
+            failure_rate: Some(FailureRate { percent: 10, minimum_calls: 3 }),
+            window: Window::Calls(100),
+            ..Policy::default()
+        };
+        assert_eq!(toml::from_str::<Policy>(table).unwrap(), wanted);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_the_same() {
+        let policy = Policy {
+            slow_calls: Some(SlowCalls { slower_than_ms: 1, percent: 2, minimum_calls: 3 }),
+            ramp: Some(Ramp { over_ms: 4, from_percent: 5 }),
+            lost_probe: LostProbe::Reopen,
+            failure_rate: None,
+            ..Policy::default()
+        };
+        assert_eq!(json(&serde_json::to_string(&policy).unwrap()), Ok(policy));
+    }
+
+    #[test]
+    fn an_unknown_field_and_a_table_cut_short_are_errors() {
+        assert!(json(r#"{"open": 1}"#).unwrap_err().contains("unknown field `open`"));
+        assert!(json(r#"{"failure_rate": {"percent": 50}}"#).unwrap_err().contains("minimum_calls"));
+        assert!(json(r#"{"failure_rate": "on"}"#).is_err());
+        assert!(json(r#"{"open_ms": "soon"}"#).is_err());
+        assert!(json(r#"{"lost_probe": "retry"}"#).unwrap_err().contains("reprobe, reopen"));
+    }
+
+    #[test]
+    fn a_number_that_no_field_holds_is_left_to_the_component_to_name() {
+        for number in ["-1", "0.5", "1e300", "18446744073709551616", "-9223372036854775809"] {
+            let policy = json(&format!(r#"{{"open_ms": {number}, "probes": {number}}}"#)).unwrap();
+            assert_eq!((policy.open_ms, policy.probes), (u64::MAX, u32::MAX), "{number}");
+            let window = json(&format!(r#"{{"window": {{"calls": {number}}}}}"#)).unwrap().window;
+            assert_eq!(window, Window::Calls(u32::MAX), "{number}");
+        }
+        assert_eq!(json(r#"{"open_ms": 5e3}"#).unwrap().open_ms, 5_000);
+        assert_eq!(json(r#"{"probes": 4294967296}"#).unwrap().probes, u32::MAX);
+        assert!(toml::from_str::<Policy>("open_multiplier = nan").unwrap().open_multiplier.is_nan());
+    }
+}
