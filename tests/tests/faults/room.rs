@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use halfopen::{Host, OpenError};
+use halfopen::{Host, Mode, OpenError};
 use halfopen_tests::breakers::{address, policy};
 use halfopen_tests::process::{self, Process, order, say};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -31,7 +31,7 @@ pub fn writer(words: &[String]) {
                 say("there is room");
             }
             "list" => say(open().expect("it opens again").list().expect("it can be read").join(" ")),
-            name => match host.breaker(name).configure(&policy()) {
+            name => match host.breaker(name).force(Mode::Open, None, "a record that takes some room") {
                 Ok(_) => say("done"),
                 Err(error) => say(format_args!("failed: {error}")),
             },

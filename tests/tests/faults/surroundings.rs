@@ -102,7 +102,7 @@ pub fn a_file_or_folder_without_the_right_to_write_is_refused() {
     for (folder_mode, file_mode, words) in [
         (0o700, 0o400, "it is read-only; give this user the right to write the file and its folder"),
         (0o700, 0o000, "this user has no right to read and write it"),
-        (0o500, 0o600, "this user needs the right to create files in its folder"),
+        (0o500, 0o600, "give this user the right to write the file and its folder"),
         (0o500, 0o400, "give this user the right to write the file and its folder"),
     ] {
         let folder = tempfile::tempdir().unwrap();

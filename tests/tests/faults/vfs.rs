@@ -172,7 +172,6 @@ method!(close(), xClose, None);
 method!(read(into: *mut c_void, amount: c_int, offset: i64), xRead, Some(ffi::SQLITE_IOERR_READ));
 method!(write(from: *const c_void, amount: c_int, offset: i64), xWrite, Some(ffi::SQLITE_IOERR_WRITE));
 method!(truncate(size: i64), xTruncate, Some(ffi::SQLITE_IOERR_TRUNCATE));
-method!(sync(flags: c_int), xSync, Some(ffi::SQLITE_IOERR_FSYNC));
 method!(file_size(size: *mut i64), xFileSize, Some(ffi::SQLITE_IOERR_FSTAT));
 method!(lock(level: c_int), xLock, Some(ffi::SQLITE_IOERR_LOCK));
 method!(unlock(level: c_int), xUnlock, None);
@@ -182,6 +181,11 @@ method!(sector_size(), xSectorSize, None);
 method!(device_characteristics(), xDeviceCharacteristics, None);
 method!(shm_map(page: c_int, size: c_int, extend: c_int, at: *mut *mut c_void), xShmMap, Some(ffi::SQLITE_IOERR_SHMMAP));
 method!(shm_unmap(delete: c_int), xShmUnmap, None);
+
+unsafe extern "C" fn sync(_file: *mut sqlite3_file, _flags: c_int) -> c_int {
+    // The disk is not waited for: no machine crashes in these tests.
+    if strikes(false) { ffi::SQLITE_IOERR_FSYNC } else { ffi::SQLITE_OK }
+}
 
 unsafe extern "C" fn shm_lock(file: *mut sqlite3_file, offset: c_int, many: c_int, flags: c_int) -> c_int {
     // Giving a lock back does not fail.
