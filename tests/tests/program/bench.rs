@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -166,17 +167,21 @@ fn shown(args: &[&str]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// All files below a folder, with what is in them. Of an SQLite store that is open, its log is no part.
-fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// All files below a folder, and a hash of what is in them. What SQLite leaves beside a store and holds nothing is no part.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, u64> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(tree(&path));
-            found.insert(path, Vec::new());
-        } else if !path.to_string_lossy().ends_with("-shm") {
-            let content = fs::read(&path).unwrap();
-            found.insert(path, content);
+            found.insert(path, 0);
+        } else {
+            let (name, content) = (path.to_string_lossy(), fs::read(&path).unwrap());
+            if !name.ends_with("-shm") && !(name.ends_with("-wal") && content.is_empty()) {
+                let mut hasher = DefaultHasher::new();
+                content.hash(&mut hasher);
+                found.insert(path, hasher.finish());
+            }
         }
     }
     found

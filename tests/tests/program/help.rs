@@ -1,6 +1,6 @@
 //! Help and mistakes on the command line.
 
-use crate::bench::{Bench, all};
+use crate::bench::{Bench, all, ran};
 
 #[test]
 fn every_command_has_a_help_page() {
@@ -30,10 +30,13 @@ fn every_command_has_a_help_page() {
 }
 
 #[test]
-fn without_a_word_it_shows_its_help_and_fails() {
-    let ran = Bench::new().run::<&str>(&[]);
+fn without_a_command_it_fails_and_says_where_to_look() {
+    let bench = Bench::with_records();
+    let mut bare = bench.command::<&str>(&[]);
+    let ran = ran(bare.env_remove("HALFOPEN_STORE"));
     assert_eq!((ran.code, ran.stdout.as_str()), (64, ""));
     assert!(ran.stderr.contains("Usage: halfopen"), "{}", ran.stderr);
+    insta::assert_snapshot!(bench.refused(&[]));
 }
 
 #[test]
@@ -75,7 +78,7 @@ fn completions_are_there_for_the_usual_shells() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = bench.run(&["completions", shell]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        assert!(ran.stdout.contains("halfopen") && ran.stdout.contains("--ignore-status"), "{shell}");
+        assert!(ran.stdout.contains("halfopen") && ran.stdout.contains("ignore-status"), "{shell}");
     }
     // What completes is shell that a shell takes.
     assert_eq!(bench.shell("halfopen completions bash > c && bash -n c").code, 0);

@@ -11,7 +11,7 @@ fn times_redacted() -> Settings {
     settings.add_filter(r#"("(?:since|next_due|at)":)\d{10,}"#, "${1}[ms]");
     settings.add_filter(r#"("(?:expires_in|ends_in)":)\d+"#, "${1}[ms]");
     settings.add_filter(r"(?m)^(for +|next probe +in )\S.*$", "${1}[time]");
-    settings.add_filter(r"\b(\d+(\.\d+)?(ms|s|m|h)|59m \d+s|9m \d+s)\b", "[time]");
+    settings.add_filter(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+(s|m))?\b", "[time]");
     settings.add_filter(r"\(pid \d+\)", "(pid [pid])");
     settings.add_filter(r" {2,}", "  ");
     settings

@@ -98,7 +98,7 @@ fn a_command_that_cannot_be_started_says_nothing_about_the_dependency() {
     for (command, code) in [("none-of-this-name", 127), ("./none", 127), ("./plain", 126), (".", 126)] {
         let ran = bench.run(&["run", "pay", "--", command]);
         assert_eq!((ran.code, ran.stderr.lines().count()), (code, 1), "{ran:?}");
-        assert!(ran.stderr.starts_with(&format!("halfopen: cannot start {command}: ")), "{ran:?}");
+        assert!(ran.stderr.starts_with(&format!("halfopen: cannot start {command:?}: ")), "{ran:?}");
         // The lease is given back.
         let seen = breaker.inspect().unwrap();
         assert!(seen.probe_due && seen.leases.is_empty(), "{seen:?}");
@@ -215,10 +215,10 @@ fn a_lost_lease_is_no_news_for_cron() {
 #[test]
 fn a_result_that_cannot_be_recorded_is_told_and_the_status_stays_the_commands() {
     let bench = Bench::new();
-    bench.host().breaker("pay").configure(&policy()).unwrap();
+    bench.open("pay");
     let underway = Underway::start(&bench, &["--quiet"], "pay");
     let database = rusqlite::Connection::open(bench.store()).unwrap();
-    database.execute_batch("UPDATE record SET data = x'0102'").unwrap();
+    assert_eq!(database.execute("UPDATE record SET data = x'0102'", []).unwrap(), 1);
     let (code, said) = underway.end(3);
     assert_eq!((code, said.lines().count()), (3, 1));
     assert!(said.contains("the command has run, but its result (failure) could not be recorded: "), "{said}");
