@@ -1,6 +1,6 @@
 //! How long an open window lasts.
 
-use crate::bindings::halfopen::breaker::types::Policy;
+use crate::contract::Policy;
 
 /// The length of an open window at a backoff level, in ms, with jitter: `open_ms`, multiplied by `open_multiplier` once a
 /// level, rounded down, at most `open_max_ms`, plus a random 0 to `jitter_percent` of that.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::backoff;
-use crate::bindings::halfopen::breaker::types::{
+use crate::contract::{
     LostProbe, Policy, Receipt, StaleReason, State as Kind, Transition, TransitionReason, Verdict,
 };
 use crate::record::{Lease, Manner, Record, State, Wait};
@@ -131,7 +131,7 @@ impl<'a> Turn<'a> {
     }
 
     fn receipt(&self, verdict: Verdict, transitions: Vec<Transition>) -> Receipt {
-        Receipt { verdict, state: self.record.state.kind(), next_due: self.next_due(), transitions }
+        Receipt { verdict, state: self.record.state.kind(), next_due: self.next_due().into(), transitions: transitions.into() }
     }
 
     /// Takes whatever is dated after now as dated now: so a clock that stepped back delays recovery by one window at most.
