@@ -30,13 +30,12 @@ pub enum DecodeError {
 
 /// The bytes of a record.
 #[inline(never)]
-pub fn encode(mut record: Record) -> Vec<u8> {
-    let mut form = Form::writing();
-    record.describe(&mut form);
+pub fn encode(record: &mut Record) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(256);
     bytes.push(WRITTEN);
-    // Writing into memory has no way to fail; if it had, the empty record would read back as corrupt, not as another.
-    let mut bytes = postcard::to_extend(&form.into_numbers(), bytes).unwrap_or_default();
+    let mut form = Form::writing(bytes);
+    record.describe(&mut form);
+    let mut bytes = form.into_bytes();
     let checksum = checksum(&bytes);
     bytes.extend_from_slice(&checksum);
     bytes
@@ -57,11 +56,10 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
 }
 
 fn read(numbers: &[u8]) -> Option<Record> {
-    let (numbers, rest) = postcard::take_from_bytes(numbers).ok()?;
     let mut form = Form::reading(numbers);
     let mut record = Record::new(0, &policy::BUILT_IN);
     record.describe(&mut form);
-    (rest.is_empty() && form.is_sound() && form.is_at_end()).then_some(record)
+    (form.is_sound() && form.is_at_end()).then_some(record)
 }
 
 /// A few operations a byte and no table: it guards against damage, not against anyone.

@@ -9,9 +9,7 @@ use core::ptr;
 use once_cell::race::OnceBox;
 
 use crate::arena;
-use crate::contract::{
-    Decision, Error, Inspection, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Reply, Tally, Text,
-};
+use crate::contract::{Error, Mode, Outcome, Permit, Policy, Tally, Text};
 use crate::import::Host;
 use crate::policy;
 use crate::step::{Answer, Request, step};
@@ -28,18 +26,17 @@ type Pointer = *const ();
 unsafe extern "C" fn set_default_policy(policy: *mut Policy) -> Pointer {
     // SAFETY: the host hands the arguments over in memory that it got from `cabi_realloc`.
     let policy = unsafe { Box::from_raw(policy) };
-    let copy = *policy;
-    let reply: Reply<Policy, Error> = match policy::check(&copy) {
-        Err(error) => Reply::Err(error),
-        Ok(()) => match DEFAULT.set(policy) {
-            Err(_) => Reply::Err(Error::InvalidArgument("this instance has a default policy already".into())),
-            Ok(()) => {
-                arena::keep();
-                Reply::Ok(copy)
-            }
-        },
-    };
-    hand_over(reply)
+    let accepted = Box::new(Answer::DefaultPolicy(*policy));
+    hand_over(match policy::check(&policy) {
+        Err(error) => error.into(),
+        Ok(()) if DEFAULT.set(policy).is_err() => {
+            Error::InvalidArgument("this instance has a default policy already".into()).into()
+        }
+        Ok(()) => {
+            arena::keep();
+            accepted
+        }
+    })
 }
 
 #[unsafe(export_name = "halfopen:breaker/setup@0.1.0#built-in-policy")]
@@ -215,21 +212,19 @@ fn option(tag: u32, value: u64) -> Option<u64> {
 unsafe fn answer(name: *mut u8, name_len: usize, request: Request) -> Pointer {
     // SAFETY: the caller sees to it.
     let dependency = unsafe { Text::from_raw_parts(name, name_len) };
-    match step(&mut Host, DEFAULT.get().unwrap_or(&policy::BUILT_IN), &dependency, &request) {
-        Ok(Answer::Decision(decision)) => hand_over::<Decision>(Reply::Ok(decision)),
-        Ok(Answer::Receipt(receipt)) => hand_over::<Receipt>(Reply::Ok(receipt)),
-        Ok(Answer::Inspection(inspection)) => hand_over::<Inspection>(Reply::Ok(inspection)),
-        Ok(Answer::Policy(policy)) => hand_over::<PolicyInForce>(Reply::Ok(policy)),
-        // The error stands at the same place in all replies: each has the alignment of a receipt.
-        Err(error) => hand_over::<Receipt>(Reply::Err(error)),
-    }
+    hand_over(step(&mut Host, DEFAULT.get().unwrap_or(&policy::BUILT_IN), &dependency, &request))
 }
 
 /// The host reads the answer where it is, before it calls again.
-fn hand_over<T>(reply: Reply<T, Error>) -> Pointer {
-    let answer = Box::leak(Box::new(reply));
+fn hand_over(answer: Box<Answer>) -> Pointer {
+    let is_error = matches!(*answer, Answer::Error(_));
+    let reply = Box::into_raw(answer).cast::<u8>();
+    // SAFETY: the tag of an enumeration in this representation is its first byte. In the reply that the contract gives to
+    // a function it is 0 or 1. What follows is the same: all that is answered, in a reply as in an answer, stands at the
+    // eighth byte.
+    unsafe { reply.write(is_error.into()) };
     arena::end_of_call();
-    ptr::from_ref(answer).cast()
+    reply.cast()
 }
 
 #[panic_handler]

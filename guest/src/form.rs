@@ -7,6 +7,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::contract::{PolicyFault, Text};
+
 /// The numbers that a field may be.
 pub struct Range {
     /// The least.
@@ -17,41 +19,45 @@ pub struct Range {
     pub text: &'static str,
 }
 
-/// A field that is out of range: its name, and its range in words.
-pub type Fault = (&'static str, &'static str);
-
 /// Writes the numbers of a value, or reads them into it.
-pub struct Form {
-    numbers: Vec<u64>,
-    /// How many have been read; none in a form that writes.
-    read: Option<usize>,
+pub struct Form<'a> {
+    numbers: Numbers<'a>,
     sound: bool,
-    faults: Vec<Fault>,
+    faults: Vec<PolicyFault>,
 }
 
-impl Form {
-    /// A form that writes.
-    pub fn writing() -> Form {
-        Form { numbers: Vec::new(), read: None, sound: true, faults: Vec::new() }
+/// Numbers in postcard's form: 7 bits a byte, so that small ones are short.
+enum Numbers<'a> {
+    Written(Vec<u8>),
+    ToRead(&'a [u8]),
+}
+
+impl<'a> Form<'a> {
+    /// A form that writes behind what is there.
+    pub fn writing(bytes: Vec<u8>) -> Form<'a> {
+        Form { numbers: Numbers::Written(bytes), sound: true, faults: Vec::new() }
     }
 
-    /// A form that reads these numbers.
-    pub fn reading(numbers: Vec<u64>) -> Form {
-        Form { numbers, read: Some(0), sound: true, faults: Vec::new() }
+    /// A form that reads.
+    pub fn reading(bytes: &'a [u8]) -> Form<'a> {
+        Form { numbers: Numbers::ToRead(bytes), sound: true, faults: Vec::new() }
     }
 
     /// Whether it reads.
     pub fn reads(&self) -> bool {
-        self.read.is_some()
+        matches!(self.numbers, Numbers::ToRead(_))
     }
 
-    /// The numbers that were written.
-    pub fn into_numbers(self) -> Vec<u64> {
-        self.numbers
+    /// What has been written.
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self.numbers {
+            Numbers::Written(bytes) => bytes,
+            Numbers::ToRead(_) => Vec::new(),
+        }
     }
 
     /// The fields that were out of range.
-    pub fn into_faults(self) -> Vec<Fault> {
+    pub fn into_faults(self) -> Vec<PolicyFault> {
         self.faults
     }
 
@@ -60,9 +66,9 @@ impl Form {
         self.sound && self.faults.is_empty()
     }
 
-    /// Whether all numbers have been read.
+    /// Whether all has been read.
     pub fn is_at_end(&self) -> bool {
-        self.read == Some(self.numbers.len())
+        matches!(self.numbers, Numbers::ToRead([]))
     }
 
     /// Notes whether what was read can be so.
@@ -73,15 +79,15 @@ impl Form {
     /// A number.
     #[inline(never)]
     pub fn number(&mut self, number: &mut u64) {
-        let Some(read) = &mut self.read else {
-            return self.numbers.push(*number);
-        };
-        match self.numbers.get(*read) {
-            Some(next) => {
-                *number = *next;
-                *read += 1;
-            }
-            None => self.sound = false,
+        match &mut self.numbers {
+            Numbers::Written(bytes) => write(*number, bytes),
+            Numbers::ToRead(bytes) => match postcard::take_from_bytes(bytes) {
+                Ok((read, rest)) => {
+                    *number = read;
+                    *bytes = rest;
+                }
+                Err(_) => self.sound = false,
+            },
         }
     }
 
@@ -97,7 +103,7 @@ impl Form {
         let mut read = u64::from(number);
         self.number(&mut read);
         self.demand(read <= u64::from(last));
-        read as u32
+        read.min(last.into()) as u32
     }
 
     /// A yes or no. Returns which.
@@ -138,14 +144,14 @@ impl Form {
 
     /// A field with a name and a range.
     #[inline(never)]
-    pub fn field(&mut self, name: &'static str, number: &mut u64, range: &'static Range) {
+    pub fn field(&mut self, name: &str, number: &mut u64, range: &Range) {
         self.number(number);
         self.check(name, range.least <= *number && *number <= range.most, range.text);
     }
 
     /// A field of 32 bits with a name and a range.
     #[inline(never)]
-    pub fn field32(&mut self, name: &'static str, number: &mut u32, range: &'static Range) {
+    pub fn field32(&mut self, name: &str, number: &mut u32, range: &Range) {
         let mut read = u64::from(*number);
         self.field(name, &mut read, range);
         *number = read as u32;
@@ -153,9 +159,14 @@ impl Form {
 
     /// Notes that a field is out of range, if it is.
     #[inline(never)]
-    pub fn check(&mut self, name: &'static str, valid: bool, text: &'static str) {
+    pub fn check(&mut self, name: &str, valid: bool, text: &str) {
         if !valid {
-            self.faults.push((name, text));
+            self.faults.push(PolicyFault { field: Text::from(name), why: Text::from(text) });
         }
     }
+}
+
+fn write(number: u64, bytes: &mut Vec<u8>) {
+    // Writing into memory has no way to fail; if it had, the record would read back as corrupt, not as another.
+    *bytes = postcard::to_extend(&number, core::mem::take(bytes)).unwrap_or_default();
 }

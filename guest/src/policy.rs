@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::contract::{Error, FailureRate, LostProbe, Maybe, Policy, PolicyFault, Ramp, SlowCalls, Text, Window};
-use crate::form::{Fault, Form, Range};
+use crate::contract::{Error, FailureRate, LostProbe, Maybe, Policy, PolicyFault, Ramp, SlowCalls, Window};
+use crate::form::{Form, Range};
 
 /// The policy of a dependency that nobody has configured, on a host that sets no default of its own.
 pub const BUILT_IN: Policy = Policy {
@@ -50,10 +50,9 @@ pub fn check(policy: &Policy) -> Result<(), Error> {
 
 /// All fields of a policy that are out of range, in the order of the contract; none of them for a valid policy.
 pub fn faults(policy: &Policy) -> Vec<PolicyFault> {
-    let mut form = Form::writing();
+    let mut form = Form::writing(Vec::new());
     describe(&mut policy.clone(), &mut form);
-    let fault = |(field, why): Fault| PolicyFault { field: Text::from(field), why: Text::from(why) };
-    form.into_faults().into_iter().map(fault).collect()
+    form.into_faults()
 }
 
 /// The numbers that make up a policy, with their ranges.

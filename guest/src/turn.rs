@@ -1,6 +1,7 @@
 //! One operation's look at a record: the record as it counts at this instant, and what the operation changes.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::backoff;
 use crate::contract::{
@@ -120,7 +121,7 @@ impl<'a> Turn<'a> {
     pub fn applied(&mut self, effect: Effect) -> (Receipt, Effect) {
         let transitions = match effect {
             Effect::Keep => Vec::new(),
-            Effect::Store | Effect::Remove => self.transitions.clone(),
+            Effect::Store | Effect::Remove => mem::take(&mut self.transitions),
         };
         (self.receipt(Verdict::Applied, transitions), effect)
     }

@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::contract::Window as Span;
 use crate::form::Form;
@@ -38,6 +39,7 @@ pub struct Counts {
 impl Counts {
     const NONE: Counts = Counts { calls: 0, failures: 0, slow: 0 };
 
+    #[inline(never)]
     fn add(&mut self, other: Counts) {
         self.calls = self.calls.saturating_add(other.calls);
         self.failures = self.failures.saturating_add(other.failures);
@@ -96,8 +98,10 @@ impl Window {
 
     /// Drops for good what has left the window, then counts `times` outcomes.
     pub fn count(&mut self, now: u64, mark: Mark, times: u64) {
+        let of = |marked| if marked { times } else { 0 };
+        let counts = Counts { calls: times, failures: of(mark.failed), slow: of(mark.slow) };
         match self {
-            Window::Time(time) => time.count(now, mark, times),
+            Window::Time(time) => time.count(now, counts),
             Window::Calls(calls) => calls.count(mark, times),
         }
     }
@@ -115,64 +119,69 @@ impl Window {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeWindow {
     bucket_ms: u64,
-    /// The number of the first bucket below.
+    /// The number of the newest bucket.
     newest: u64,
-    /// By age, the newest first.
+    /// Each bucket at its number modulo ten.
     buckets: [Counts; BUCKETS],
 }
 
 impl TimeWindow {
     fn correct_clock(&mut self, now: u64) -> bool {
         let current = now / self.bucket_ms;
-        let ahead = self.newest.saturating_sub(current);
-        for _ in 0..ahead.min(BUCKETS as u64) {
-            let newest = self.buckets[0];
-            self.buckets.copy_within(1.., 0);
-            self.buckets[BUCKETS - 1] = Counts::NONE;
-            self.buckets[0].add(newest);
+        let newest = self.newest;
+        if newest <= current {
+            return false;
         }
-        self.newest -= ahead;
-        ahead > 0
+        let mut later = Counts::NONE;
+        for back in 0..at_most_all(newest - current) {
+            later.add(mem::replace(&mut self.buckets[place(newest, back)], Counts::NONE));
+        }
+        self.buckets[place(current, 0)].add(later);
+        self.newest = current;
+        true
     }
 
-    fn count(&mut self, now: u64, mark: Mark, times: u64) {
+    fn count(&mut self, now: u64, counts: Counts) {
         let current = now / self.bucket_ms;
-        for _ in 0..current.saturating_sub(self.newest).min(BUCKETS as u64) {
-            self.buckets.copy_within(..BUCKETS - 1, 1);
-            self.buckets[0] = Counts::NONE;
+        for back in 0..at_most_all(current.saturating_sub(self.newest)) {
+            self.buckets[place(current, back)] = Counts::NONE;
         }
         self.newest = current;
-        self.buckets[0].add(Counts {
-            calls: times,
-            failures: if mark.failed { times } else { 0 },
-            slow: if mark.slow { times } else { 0 },
-        });
+        self.buckets[place(current, 0)].add(counts);
     }
 
     fn counts(&self, now: u64) -> Counts {
-        let aged = (now / self.bucket_ms).saturating_sub(self.newest);
+        let aged = at_most_all((now / self.bucket_ms).saturating_sub(self.newest));
         let mut counts = Counts::NONE;
-        for (age, bucket) in (0..).zip(&self.buckets) {
-            if age + aged < BUCKETS as u64 {
-                counts.add(*bucket);
-            }
+        for back in 0..BUCKETS - aged {
+            counts.add(self.buckets[place(self.newest, back)]);
         }
         counts
     }
 
-    /// The numbers that make it up: those of the buckets end with the oldest that is not empty.
+    /// The numbers that make it up: the buckets from the newest to the oldest that is not empty.
     fn describe(&mut self, form: &mut Form) {
         form.number(&mut self.bucket_ms);
         form.demand(self.bucket_ms > 0);
         form.number(&mut self.newest);
-        let held = self.buckets.iter().rposition(|bucket| *bucket != Counts::NONE).map_or(0, |oldest| oldest + 1);
-        let held = form.at_most(BUCKETS as u32, held as u32);
-        for bucket in self.buckets.iter_mut().take(held as usize) {
+        let newest = self.newest;
+        let held = (0..BUCKETS).rfind(|back| self.buckets[place(newest, *back)] != Counts::NONE).map_or(0, |back| back + 1);
+        for back in 0..form.at_most(BUCKETS as u32, held as u32) as usize {
+            let bucket = &mut self.buckets[place(newest, back)];
             form.number(&mut bucket.calls);
             form.number(&mut bucket.failures);
             form.number(&mut bucket.slow);
         }
     }
+}
+
+/// Where the bucket is that is so many before another.
+fn place(number: u64, back: usize) -> usize {
+    ((number % BUCKETS as u64) as usize + BUCKETS - back % BUCKETS) % BUCKETS
+}
+
+fn at_most_all(buckets: u64) -> usize {
+    buckets.min(BUCKETS as u64) as usize
 }
 
 /// A ring of the last outcomes.
