@@ -81,12 +81,9 @@ impl<'a> Form<'a> {
     pub fn number(&mut self, number: &mut u64) {
         match &mut self.numbers {
             Numbers::Written(bytes) => write(*number, bytes),
-            Numbers::ToRead(bytes) => match postcard::take_from_bytes(bytes) {
-                Ok((read, rest)) => {
-                    *number = read;
-                    *bytes = rest;
-                }
-                Err(_) => self.sound = false,
+            Numbers::ToRead(bytes) => match read(bytes) {
+                Some(read) => *number = read,
+                None => self.sound = false,
             },
         }
     }
@@ -166,7 +163,23 @@ impl<'a> Form<'a> {
     }
 }
 
-fn write(number: u64, bytes: &mut Vec<u8>) {
-    // Writing into memory has no way to fail; if it had, the record would read back as corrupt, not as another.
-    *bytes = postcard::to_extend(&number, core::mem::take(bytes)).unwrap_or_default();
+fn write(mut number: u64, bytes: &mut Vec<u8>) {
+    while number > 127 {
+        bytes.push(number as u8 | 128);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn read(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 127) << shift;
+        if *byte < 128 {
+            return Some(number);
+        }
+    }
+    None
 }

@@ -11,7 +11,7 @@ use crate::turn::Turn;
 /// Shows a dependency.
 pub fn inspect(turn: &Turn) -> Inspection {
     let record = &turn.record;
-    let shown = Inspection {
+    let mut shown = Inspection {
         state: record.state.kind(),
         override_: forced(turn).into(),
         probe_due: turn.probe_due(),
@@ -29,25 +29,28 @@ pub fn inspect(turn: &Turn) -> Inspection {
     match &record.state {
         State::Closed { since, failures_in_row, window, .. } => {
             let counts = window.counts(turn.now);
-            Inspection {
-                since: (*since).into(),
-                failures_in_row: *failures_in_row,
-                calls: counts.calls,
-                failures: counts.failures,
-                slow: counts.slow,
-                ..shown
-            }
+            shown.since = (*since).into();
+            shown.failures_in_row = *failures_in_row;
+            shown.calls = counts.calls;
+            shown.failures = counts.failures;
+            shown.slow = counts.slow;
         }
-        State::Open { since, .. } => Inspection { since: Maybe::Some(*since), ..shown },
+        State::Open { since, .. } => shown.since = Maybe::Some(*since),
         State::HalfOpen { since, leases, successes } => {
-            let live = turn.live(leases).map(|lease| Lease {
-                token: lease.token,
-                caller: Text::from(&*lease.caller),
-                expires_in: lease.left(turn.now).unwrap_or(0),
-            });
-            Inspection { since: Maybe::Some(*since), leases: live.collect::<Vec<Lease>>().into(), successes: *successes, ..shown }
+            let mut live = Vec::new();
+            for lease in turn.live(leases) {
+                live.push(Lease {
+                    token: lease.token,
+                    caller: Text::from(&*lease.caller),
+                    expires_in: lease.left(turn.now).unwrap_or(0),
+                });
+            }
+            shown.since = Maybe::Some(*since);
+            shown.leases = live.into();
+            shown.successes = *successes;
         }
     }
+    shown
 }
 
 /// The policy that the dependency goes by.
