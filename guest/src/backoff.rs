@@ -25,6 +25,7 @@ pub fn length(policy: &Policy, level: u32, entropy: &mut dyn FnMut() -> u64) -> 
 }
 
 /// At most so many percent of a length, rounded down.
+#[inline(never)]
 pub fn share(length: u64, percent: u32) -> u64 {
     length.saturating_mul(u64::from(percent)) / 100
 }

@@ -31,7 +31,7 @@ pub enum DecodeError {
 /// The bytes of a record.
 #[inline(never)]
 pub fn encode(record: &mut Record) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(256);
+    let mut bytes = Vec::new();
     bytes.push(WRITTEN);
     let mut form = Form::writing(bytes);
     record.describe(&mut form);

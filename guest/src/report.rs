@@ -11,17 +11,16 @@ pub fn report(turn: &mut Turn, permit: Permit, outcome: Outcome, took: Option<u6
     let slow = is_slow(turn, took);
     match permit.lease {
         Maybe::Some(token) => report_probe(turn, permit.epoch, token, outcome, slow),
-        Maybe::None => match outcome {
-            Outcome::Ignored => report_calls(turn, permit.epoch, Tally::NONE),
-            Outcome::Success if slow => report_calls(turn, permit.epoch, Tally { slow_successes: 1, ..Tally::NONE }),
-            Outcome::Success => report_calls(turn, permit.epoch, Tally { successes: 1, ..Tally::NONE }),
-            Outcome::Failure | Outcome::Timeout if slow => {
-                report_calls(turn, permit.epoch, Tally { slow_failures: 1, ..Tally::NONE })
-            }
-            Outcome::Failure | Outcome::Timeout => {
-                report_calls(turn, permit.epoch, Tally { failures: 1, ..Tally::NONE })
-            }
-        },
+        Maybe::None => {
+            let (success, failure) = (outcome == Outcome::Success, matches!(outcome, Outcome::Failure | Outcome::Timeout));
+            let tally = Tally {
+                successes: (success && !slow).into(),
+                slow_successes: (success && slow).into(),
+                failures: (failure && !slow).into(),
+                slow_failures: (failure && slow).into(),
+            };
+            report_calls(turn, permit.epoch, tally)
+        }
     }
 }
 
