@@ -1,5 +1,5 @@
-//! The bytes of a record: one byte for the version of the form, the numbers that make up the record in postcard's form, and
-//! the 64-bit FNV-1a of all that.
+//! The bytes of a record: one byte for the version of the form, the numbers that make up the record (see [`crate::form`]),
+//! and the 64-bit FNV-1a of all that.
 //!
 //! The first byte and the last eight stay where they are in every version, so that each release can tell a damaged record
 //! from one of a later release. A release reads every version up to [`NEWEST_READ`] and writes [`WRITTEN`]: a new version
@@ -30,10 +30,8 @@ pub enum DecodeError {
 
 /// The bytes of a record.
 #[inline(never)]
-pub fn encode(record: &mut Record) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    bytes.push(WRITTEN);
-    let mut form = Form::writing(bytes);
+pub fn encode(mut record: Record) -> Vec<u8> {
+    let mut form = Form::writing(Vec::from([WRITTEN]));
     record.describe(&mut form);
     let mut bytes = form.into_bytes();
     let checksum = checksum(&bytes);
@@ -44,8 +42,8 @@ pub fn encode(record: &mut Record) -> Vec<u8> {
 /// The record in bytes that [`encode`] gave.
 #[inline(never)]
 pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
-    let (body, sum) = bytes.split_last_chunk().ok_or(DecodeError::Corrupt)?;
-    if checksum(body) != *sum {
+    let (body, last) = bytes.split_last_chunk().ok_or(DecodeError::Corrupt)?;
+    if checksum(body) != *last {
         return Err(DecodeError::Corrupt);
     }
     match body.split_first() {
@@ -55,16 +53,17 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
     }
 }
 
+/// What a record's bytes end with, over all before it. It guards against damage, not against anyone: a few operations a
+/// byte, and no table.
+pub fn checksum(body: &[u8]) -> [u8; 8] {
+    let mut hasher = FnvHasher::default();
+    hasher.write(body);
+    hasher.finish().to_le_bytes()
+}
+
 fn read(numbers: &[u8]) -> Option<Record> {
     let mut form = Form::reading(numbers);
     let mut record = Record::new(0, &policy::BUILT_IN);
     record.describe(&mut form);
     (form.is_sound() && form.is_at_end()).then_some(record)
-}
-
-/// A few operations a byte and no table: it guards against damage, not against anyone.
-fn checksum(bytes: &[u8]) -> [u8; 8] {
-    let mut hasher = FnvHasher::default();
-    hasher.write(bytes);
-    hasher.finish().to_le_bytes()
 }
