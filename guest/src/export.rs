@@ -4,53 +4,57 @@
 //! tag and a value, a text as its start and length), or as one pointer where they are many; what is answered is a pointer.
 
 use alloc::boxed::Box;
-use core::ptr;
 
 use once_cell::race::OnceBox;
 
 use crate::arena;
-use crate::contract::{Error, Mode, Outcome, Permit, Policy, Tally, Text};
+use crate::contract::{
+    Decision, Error, Inspection, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Reply, Tally, Text,
+};
 use crate::import::Host;
 use crate::policy;
 use crate::step::{Answer, Request, step};
 
 static DEFAULT: OnceBox<Policy> = OnceBox::new();
 
-/// What a function answers: in memory a host reads it as the reply that the contract gives to the function.
-type Pointer = *const ();
+/// What a function answers. The host reads it before it calls again.
+type Pointer<T> = &'static Reply<T, Error>;
 
 /// # Safety
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/setup@0.1.0#set-default-policy")]
-unsafe extern "C" fn set_default_policy(policy: *mut Policy) -> Pointer {
+unsafe extern "C" fn set_default_policy(policy: *mut Policy) -> Pointer<Policy> {
     // SAFETY: the host hands the arguments over in memory that it got from `cabi_realloc`.
     let policy = unsafe { Box::from_raw(policy) };
-    let accepted = Box::new(Answer::DefaultPolicy(*policy));
-    hand_over(match policy::check(&policy) {
-        Err(error) => error.into(),
+    let copy = *policy;
+    hand_over(match policy::check(&copy) {
+        Err(error) => Reply::Err(error),
         Ok(()) if DEFAULT.set(policy).is_err() => {
-            Error::InvalidArgument("this instance has a default policy already".into()).into()
+            Reply::Err(Error::InvalidArgument("this instance has a default policy already".into()))
         }
         Ok(()) => {
             arena::keep();
-            accepted
+            Reply::Ok(copy)
         }
     })
 }
 
 #[unsafe(export_name = "halfopen:breaker/setup@0.1.0#built-in-policy")]
-extern "C" fn built_in_policy() -> Pointer {
-    ptr::from_ref(&policy::BUILT_IN).cast()
+extern "C" fn built_in_policy() -> &'static Policy {
+    &policy::BUILT_IN
 }
 
 /// # Safety
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/breaker@0.1.0#acquire")]
-unsafe extern "C" fn acquire(name: *mut u8, name_len: usize, caller: *mut u8, caller_len: usize) -> Pointer {
+unsafe extern "C" fn acquire(name: *mut u8, name_len: usize, caller: *mut u8, caller_len: usize) -> Pointer<Decision> {
     // SAFETY: both are texts from the host.
-    unsafe { answer(name, name_len, Request::Acquire { caller: Text::from_raw_parts(caller, caller_len) }) }
+    hand_over(match unsafe { answer(name, name_len, Request::Acquire { caller: Text::from_raw_parts(caller, caller_len) }) } {
+        Ok(Answer::Decision(answer)) => Reply::Ok(answer),
+        other => mismatch(other),
+    })
 }
 
 /// # Safety
@@ -66,7 +70,7 @@ unsafe extern "C" fn report(
     outcome: u32,
     has_took: u32,
     took: u64,
-) -> Pointer {
+) -> Pointer<Receipt> {
     let outcome = match outcome {
         0 => Outcome::Success,
         1 => Outcome::Failure,
@@ -75,7 +79,7 @@ unsafe extern "C" fn report(
     };
     let request = Request::Report { permit: permit(epoch, has_lease, lease), outcome, took: option(has_took, took) };
     // SAFETY: it is a text from the host.
-    unsafe { answer(name, name_len, request) }
+    unsafe { receipt(name, name_len, request) }
 }
 
 /// # Safety
@@ -92,26 +96,26 @@ unsafe extern "C" fn report_tally(
     slow_successes: u64,
     failures: u64,
     slow_failures: u64,
-) -> Pointer {
+) -> Pointer<Receipt> {
     let tally = Tally { successes, slow_successes, failures, slow_failures };
     // SAFETY: it is a text from the host.
-    unsafe { answer(name, name_len, Request::ReportTally { permit: permit(epoch, has_lease, lease), tally }) }
+    unsafe { receipt(name, name_len, Request::ReportTally { permit: permit(epoch, has_lease, lease), tally }) }
 }
 
 /// # Safety
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/breaker@0.1.0#renew")]
-unsafe extern "C" fn renew(name: *mut u8, name_len: usize, epoch: u64, has_lease: u32, lease: u64) -> Pointer {
+unsafe extern "C" fn renew(name: *mut u8, name_len: usize, epoch: u64, has_lease: u32, lease: u64) -> Pointer<Receipt> {
     // SAFETY: it is a text from the host.
-    unsafe { answer(name, name_len, Request::Renew { permit: permit(epoch, has_lease, lease) }) }
+    unsafe { receipt(name, name_len, Request::Renew { permit: permit(epoch, has_lease, lease) }) }
 }
 
 /// # Safety
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/breaker@0.1.0#release")]
-unsafe extern "C" fn release(name: *mut u8, name_len: usize, epoch: u64, has_lease: u32, lease: u64) -> Pointer {
+unsafe extern "C" fn release(name: *mut u8, name_len: usize, epoch: u64, has_lease: u32, lease: u64) -> Pointer<Receipt> {
     // SAFETY: it is a text from the host; 3 is `ignored`.
     unsafe { report(name, name_len, epoch, has_lease, lease, 3, 0, 0) }
 }
@@ -120,18 +124,24 @@ unsafe extern "C" fn release(name: *mut u8, name_len: usize, epoch: u64, has_lea
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/control@0.1.0#inspect")]
-unsafe extern "C" fn inspect(name: *mut u8, name_len: usize) -> Pointer {
+unsafe extern "C" fn inspect(name: *mut u8, name_len: usize) -> Pointer<Inspection> {
     // SAFETY: it is a text from the host.
-    unsafe { answer(name, name_len, Request::Inspect) }
+    hand_over(match unsafe { answer(name, name_len, Request::Inspect) } {
+        Ok(Answer::Inspection(answer)) => Reply::Ok(answer),
+        other => mismatch(other),
+    })
 }
 
 /// # Safety
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/control@0.1.0#policy")]
-unsafe extern "C" fn policy(name: *mut u8, name_len: usize) -> Pointer {
+unsafe extern "C" fn policy(name: *mut u8, name_len: usize) -> Pointer<PolicyInForce> {
     // SAFETY: it is a text from the host.
-    unsafe { answer(name, name_len, Request::Policy) }
+    hand_over(match unsafe { answer(name, name_len, Request::Policy) } {
+        Ok(Answer::Policy(answer)) => Reply::Ok(answer),
+        other => mismatch(other),
+    })
 }
 
 /// The arguments of `configure`: too many to come as numbers.
@@ -146,11 +156,11 @@ struct Configure {
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/control@0.1.0#configure")]
-unsafe extern "C" fn configure(arguments: *mut Configure) -> Pointer {
+unsafe extern "C" fn configure(arguments: *mut Configure) -> Pointer<Receipt> {
     // SAFETY: the host hands the arguments over in memory that it got from `cabi_realloc`.
     unsafe {
         let Configure { name, name_len, policy } = *Box::from_raw(arguments);
-        answer(name, name_len, Request::Configure(policy))
+        receipt(name, name_len, Request::Configure(policy))
     }
 }
 
@@ -166,7 +176,7 @@ unsafe extern "C" fn force(
     lasting: u64,
     note: *mut u8,
     note_len: usize,
-) -> Pointer {
+) -> Pointer<Receipt> {
     let mode = match mode {
         0 => Mode::Open,
         1 => Mode::Closed,
@@ -175,7 +185,7 @@ unsafe extern "C" fn force(
     // SAFETY: both are texts from the host.
     unsafe {
         let note = Text::from_raw_parts(note, note_len);
-        answer(name, name_len, Request::Force { mode, lasting: option(has_lasting, lasting), note })
+        receipt(name, name_len, Request::Force { mode, lasting: option(has_lasting, lasting), note })
     }
 }
 
@@ -183,18 +193,18 @@ unsafe extern "C" fn force(
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/control@0.1.0#reset")]
-unsafe extern "C" fn reset(name: *mut u8, name_len: usize) -> Pointer {
+unsafe extern "C" fn reset(name: *mut u8, name_len: usize) -> Pointer<Receipt> {
     // SAFETY: it is a text from the host.
-    unsafe { answer(name, name_len, Request::Reset) }
+    unsafe { receipt(name, name_len, Request::Reset) }
 }
 
 /// # Safety
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/control@0.1.0#forget")]
-unsafe extern "C" fn forget(name: *mut u8, name_len: usize) -> Pointer {
+unsafe extern "C" fn forget(name: *mut u8, name_len: usize) -> Pointer<Receipt> {
     // SAFETY: it is a text from the host.
-    unsafe { answer(name, name_len, Request::Forget) }
+    unsafe { receipt(name, name_len, Request::Forget) }
 }
 
 fn permit(epoch: u64, has_lease: u32, lease: u64) -> Permit {
@@ -208,23 +218,33 @@ fn option(tag: u32, value: u64) -> Option<u64> {
 /// # Safety
 ///
 /// The name is a text from the host.
-#[inline(never)]
-unsafe fn answer(name: *mut u8, name_len: usize, request: Request) -> Pointer {
+unsafe fn receipt(name: *mut u8, name_len: usize, request: Request) -> Pointer<Receipt> {
     // SAFETY: the caller sees to it.
-    let dependency = unsafe { Text::from_raw_parts(name, name_len) };
-    hand_over(step(&mut Host, DEFAULT.get().unwrap_or(&policy::BUILT_IN), &dependency, &request))
+    hand_over(match unsafe { answer(name, name_len, request) } {
+        Ok(Answer::Receipt(receipt)) => Reply::Ok(receipt),
+        other => mismatch(other),
+    })
 }
 
-/// The host reads the answer where it is, before it calls again.
-fn hand_over(answer: Box<Answer>) -> Pointer {
-    let is_error = matches!(*answer, Answer::Error(_));
-    let reply = Box::into_raw(answer).cast::<u8>();
-    // SAFETY: the tag of an enumeration in this representation is its first byte. In the reply that the contract gives to
-    // a function it is 0 or 1. What follows is the same: all that is answered, in a reply as in an answer, stands at the
-    // eighth byte.
-    unsafe { reply.write(is_error.into()) };
+/// # Safety
+///
+/// The name is a text from the host.
+#[inline(never)]
+unsafe fn answer(name: *mut u8, name_len: usize, request: Request) -> Result<Answer, Error> {
+    // SAFETY: the caller sees to it.
+    let dependency = unsafe { Text::from_raw_parts(name, name_len) };
+    step(&mut Host, DEFAULT.get().unwrap_or(&policy::BUILT_IN), &dependency, &request)
+}
+
+/// An error. Another answer is never seen: each request has one kind of answer.
+fn mismatch<T>(answer: Result<Answer, Error>) -> Reply<T, Error> {
+    Reply::Err(answer.err().unwrap_or(Error::Contended))
+}
+
+fn hand_over<T>(reply: Reply<T, Error>) -> Pointer<T> {
+    let reply = Box::leak(Box::new(reply));
     arena::end_of_call();
-    reply.cast()
+    reply
 }
 
 #[panic_handler]

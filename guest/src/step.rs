@@ -1,7 +1,5 @@
 //! One operation against what a host supplies: load, look at the clock, decide, commit; again when the commit lost a race.
 
-use alloc::boxed::Box;
-
 use crate::arguments::{check_caller, check_dependency, check_note};
 use crate::contract::{
     CommitOutcome, Decision, Error, Inspection, Maybe, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Snapshot,
@@ -85,7 +83,6 @@ pub enum Request {
 }
 
 /// What is answered.
-#[repr(C, u8)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// To `Acquire`.
@@ -96,33 +93,10 @@ pub enum Answer {
     Inspection(Inspection),
     /// To `Policy`.
     Policy(PolicyInForce),
-    /// To setup: the default policy, which has been taken.
-    DefaultPolicy(Policy),
-    /// It came to nothing.
-    Error(Error),
-}
-
-impl From<Error> for Box<Answer> {
-    #[inline(never)]
-    fn from(error: Error) -> Box<Answer> {
-        Box::new(Answer::Error(error))
-    }
 }
 
 /// Runs one operation. `default` is the policy of a dependency without one of its own.
-pub fn step(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: &Request) -> Box<Answer> {
-    match attempt(ports, default, dependency, request) {
-        Ok(answer) | Err(answer) => answer,
-    }
-}
-
-/// An error is boxed as the answer that it becomes.
-fn attempt(
-    ports: &mut dyn Ports,
-    default: &Policy,
-    dependency: &str,
-    request: &Request,
-) -> Result<Box<Answer>, Box<Answer>> {
+pub fn step(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: &Request) -> Result<Answer, Error> {
     check(dependency, request)?;
     let mut snapshot = ports.load(dependency).map_err(Error::Storage)?;
     for _ in 0..ATTEMPTS {
@@ -132,22 +106,22 @@ fn attempt(
         let mut entropy = || ports.next();
         let mut turn = Turn::new(record, default, now, &mut entropy);
         let (answer, effect) = decide(&mut turn, request);
-        // They are in the receipt, where there is one that shows them.
-        let transitions = match &*answer {
-            Answer::Receipt(receipt) if turn.transitions.is_empty() => &*receipt.transitions,
-            _ => &*turn.transitions,
-        };
         let data = match effect {
             Effect::Keep => return Ok(answer),
-            Effect::Store => Some(codec::encode(&mut turn.record)),
+            Effect::Store => Some(codec::encode(turn.record)),
             Effect::Remove => None,
+        };
+        // They are in the receipt, where there is one that shows them.
+        let transitions = match &answer {
+            Answer::Receipt(receipt) if turn.transitions.is_empty() => &*receipt.transitions,
+            _ => &*turn.transitions,
         };
         match ports.commit(dependency, snapshot.version, data.as_deref(), transitions).map_err(Error::Storage)? {
             CommitOutcome::Committed(_) => return Ok(answer),
             CommitOutcome::Stale(newer) => snapshot = newer,
         }
     }
-    Err(Error::Contended.into())
+    Err(Error::Contended)
 }
 
 fn check(dependency: &str, request: &Request) -> Result<(), Error> {
@@ -161,14 +135,14 @@ fn check(dependency: &str, request: &Request) -> Result<(), Error> {
 }
 
 #[inline(never)]
-fn decide(turn: &mut Turn, request: &Request) -> (Box<Answer>, Effect) {
+fn decide(turn: &mut Turn, request: &Request) -> (Answer, Effect) {
     let (receipt, effect) = match request {
         Request::Acquire { caller } => {
             let (decision, effect) = acquire::acquire(turn, caller);
-            return (Box::new(Answer::Decision(decision)), effect);
+            return (Answer::Decision(decision), effect);
         }
-        Request::Inspect => return (Box::new(Answer::Inspection(inspect::inspect(turn))), Effect::Keep),
-        Request::Policy => return (Box::new(Answer::Policy(inspect::policy(turn))), Effect::Keep),
+        Request::Inspect => return (Answer::Inspection(inspect::inspect(turn)), Effect::Keep),
+        Request::Policy => return (Answer::Policy(inspect::policy(turn)), Effect::Keep),
         Request::Report { permit, outcome, took } => report::report(turn, *permit, *outcome, *took),
         Request::ReportTally { permit, tally } => report::report_tally(turn, *permit, *tally),
         Request::Renew { permit } => report::renew(turn, *permit),
@@ -177,19 +151,19 @@ fn decide(turn: &mut Turn, request: &Request) -> (Box<Answer>, Effect) {
         Request::Reset => control::reset(turn),
         Request::Forget => control::forget(),
     };
-    (Box::new(Answer::Receipt(receipt)), effect)
+    (Answer::Receipt(receipt), effect)
 }
 
 fn read(snapshot: &Snapshot, default: &Policy, request: &Request) -> Result<Record, Error> {
-    let record = Record::new(snapshot.version, default);
+    let new = || Record::new(snapshot.version, default);
     let Maybe::Some(data) = &snapshot.data else {
-        return Ok(record);
+        return Ok(new());
     };
     match codec::decode(data) {
         Ok(record) => Ok(record),
         Err(DecodeError::NewerVersion) => Err(Error::NewerVersion),
         // As if there were none: a new record's epochs and tokens lie above all that the damaged one can have given.
-        Err(DecodeError::Corrupt) if matches!(request, Request::Reset | Request::Forget) => Ok(record),
+        Err(DecodeError::Corrupt) if matches!(request, Request::Reset | Request::Forget) => Ok(new()),
         Err(DecodeError::Corrupt) => Err(Error::Storage(StorageError::Corrupt(
             "the record of this dependency is damaged; reset or forget it".into(),
         ))),
