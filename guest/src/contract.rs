@@ -9,7 +9,7 @@
 pub use crate::abi::{List, Maybe, Reply, Text};
 
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
     pub consecutive_failures: u32,
     pub failure_rate: Maybe<FailureRate>,
@@ -244,7 +244,7 @@ pub struct Lease {
 }
 
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolicyInForce {
     pub policy: Policy,
     pub origin: PolicyOrigin,

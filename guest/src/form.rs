@@ -163,23 +163,15 @@ impl<'a> Form<'a> {
     }
 }
 
-fn write(mut number: u64, bytes: &mut Vec<u8>) {
-    while number > 127 {
-        bytes.push(number as u8 | 128);
-        number >>= 7;
+fn write(number: u64, bytes: &mut Vec<u8>) {
+    if let Some((digits, length)) = leb128fmt::encode_u64(number) {
+        bytes.extend(digits.iter().take(length));
     }
-    bytes.push(number as u8);
 }
 
 fn read(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 127) << shift;
-        if *byte < 128 {
-            return Some(number);
-        }
-    }
-    None
+    let mut length = 0;
+    let number = leb128fmt::decode_uint_slice::<u64, 64>(bytes, &mut length).ok()?;
+    *bytes = bytes.get(length..)?;
+    Some(number)
 }

@@ -102,21 +102,6 @@ pub fn describe(p: &mut Policy, form: &mut Form) {
     form.field("fresh-ms", &mut p.fresh_ms, &LENGTH_OR_0);
 }
 
-/// Policies are equal when their numbers are.
-impl PartialEq for Policy {
-    fn eq(&self, other: &Policy) -> bool {
-        numbers(self) == numbers(other)
-    }
-}
-
-impl Eq for Policy {}
-
-fn numbers(policy: &Policy) -> Vec<u8> {
-    let mut form = Form::writing(Vec::new());
-    describe(&mut policy.clone(), &mut form);
-    form.into_bytes()
-}
-
 /// Whether a table of a policy is there. One that is read starts out empty.
 fn optional<T: Copy>(table: &mut Maybe<T>, empty: T, form: &mut Form) {
     let is_there = form.flag(matches!(table, Maybe::Some(_)));
