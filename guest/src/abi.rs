@@ -11,7 +11,7 @@ use core::ptr;
 
 /// An `option` of the contract.
 #[repr(C, u8)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Maybe<T> {
     /// Nothing.
     None,
@@ -34,6 +34,16 @@ impl<T> From<Option<T>> for Maybe<T> {
         match option {
             None => Maybe::None,
             Some(value) => Maybe::Some(value),
+        }
+    }
+}
+
+impl<T: PartialEq> PartialEq<Option<T>> for Maybe<T> {
+    fn eq(&self, other: &Option<T>) -> bool {
+        match (self, other) {
+            (Maybe::None, None) => true,
+            (Maybe::Some(one), Some(another)) => one == another,
+            _ => false,
         }
     }
 }
@@ -107,6 +117,12 @@ impl<T> Deref for List<T> {
     }
 }
 
+impl<T> Default for List<T> {
+    fn default() -> List<T> {
+        List::EMPTY
+    }
+}
+
 impl<T> From<Vec<T>> for List<T> {
     fn from(items: Vec<T>) -> List<T> {
         let items = Box::leak(items.into_boxed_slice());
@@ -136,7 +152,7 @@ impl<T: Eq> Eq for List<T> {}
 
 /// A `string` of the contract.
 #[repr(transparent)]
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Text(List<u8>);
 
 impl Text {

@@ -46,6 +46,7 @@ pub fn reset(turn: &mut Turn) -> (Receipt, Effect) {
 
 /// Removes the record. What follows it is closed and has no history.
 pub fn forget() -> (Receipt, Effect) {
-    let gone = Receipt { verdict: Verdict::Applied, state: Kind::Closed, next_due: Maybe::None, transitions: List::EMPTY };
+    let gone =
+        Receipt { verdict: Verdict::Applied, state: Kind::Closed, next_due: Maybe::None, transitions: List::EMPTY };
     (gone, Effect::Remove)
 }

@@ -51,10 +51,12 @@ extern "C" fn built_in_policy() -> &'static Policy {
 #[unsafe(export_name = "halfopen:breaker/breaker@0.1.0#acquire")]
 unsafe extern "C" fn acquire(name: *mut u8, name_len: usize, caller: *mut u8, caller_len: usize) -> Pointer<Decision> {
     // SAFETY: both are texts from the host.
-    hand_over(match unsafe { answer(name, name_len, Request::Acquire { caller: Text::from_raw_parts(caller, caller_len) }) } {
-        Ok(Answer::Decision(answer)) => Reply::Ok(answer),
-        other => mismatch(other),
-    })
+    hand_over(
+        match unsafe { answer(name, name_len, Request::Acquire { caller: Text::from_raw_parts(caller, caller_len) }) } {
+            Ok(Answer::Decision(answer)) => Reply::Ok(answer),
+            other => mismatch(other),
+        },
+    )
 }
 
 /// # Safety
@@ -115,7 +117,13 @@ unsafe extern "C" fn renew(name: *mut u8, name_len: usize, epoch: u64, has_lease
 ///
 /// A host calls it as the contract says.
 #[unsafe(export_name = "halfopen:breaker/breaker@0.1.0#release")]
-unsafe extern "C" fn release(name: *mut u8, name_len: usize, epoch: u64, has_lease: u32, lease: u64) -> Pointer<Receipt> {
+unsafe extern "C" fn release(
+    name: *mut u8,
+    name_len: usize,
+    epoch: u64,
+    has_lease: u32,
+    lease: u64,
+) -> Pointer<Receipt> {
     // SAFETY: it is a text from the host; 3 is `ignored`.
     unsafe { report(name, name_len, epoch, has_lease, lease, 3, 0, 0) }
 }

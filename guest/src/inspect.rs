@@ -2,9 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::contract::{
-    Forced, Inspection, Lease, List, Maybe, Mode, PolicyInForce, PolicyOrigin, State as Kind, Text,
-};
+use crate::contract::{Forced, Inspection, Lease, List, Maybe, Mode, PolicyInForce, PolicyOrigin, State as Kind, Text};
 use crate::record::State;
 use crate::turn::Turn;
 

@@ -113,7 +113,7 @@ fn optional<T: Copy>(table: &mut Maybe<T>, empty: T, form: &mut Form) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    
+
     fn fields(policy: &Policy) -> Vec<String> {
         faults(policy).into_iter().map(|fault| String::from(&*fault.field)).collect()
     }

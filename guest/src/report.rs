@@ -12,7 +12,8 @@ pub fn report(turn: &mut Turn, permit: Permit, outcome: Outcome, took: Option<u6
     match permit.lease {
         Maybe::Some(token) => report_probe(turn, permit.epoch, token, outcome, slow),
         Maybe::None => {
-            let (success, failure) = (outcome == Outcome::Success, matches!(outcome, Outcome::Failure | Outcome::Timeout));
+            let (success, failure) =
+                (outcome == Outcome::Success, matches!(outcome, Outcome::Failure | Outcome::Timeout));
             let tally = Tally {
                 successes: (success && !slow).into(),
                 slow_successes: (success && slow).into(),

@@ -1,11 +1,11 @@
 //! One operation against what a host supplies: load, look at the clock, decide, commit; again when the commit lost a race.
 
 use crate::arguments::{check_caller, check_dependency, check_note};
+use crate::codec::{self, DecodeError};
 use crate::contract::{
     CommitOutcome, Decision, Error, Inspection, Maybe, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Snapshot,
     StorageError, Tally, Text, Transition,
 };
-use crate::codec::{self, DecodeError};
 use crate::policy;
 use crate::record::Record;
 use crate::turn::{Effect, Turn};

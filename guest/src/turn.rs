@@ -4,9 +4,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 use crate::backoff;
-use crate::contract::{
-    LostProbe, Policy, Receipt, StaleReason, State as Kind, Transition, TransitionReason, Verdict,
-};
+use crate::contract::{LostProbe, Policy, Receipt, StaleReason, State as Kind, Transition, TransitionReason, Verdict};
 use crate::record::{Lease, Manner, Record, State, Wait};
 use crate::window::Window;
 
@@ -132,7 +130,12 @@ impl<'a> Turn<'a> {
     }
 
     fn receipt(&self, verdict: Verdict, transitions: Vec<Transition>) -> Receipt {
-        Receipt { verdict, state: self.record.state.kind(), next_due: self.next_due().into(), transitions: transitions.into() }
+        Receipt {
+            verdict,
+            state: self.record.state.kind(),
+            next_due: self.next_due().into(),
+            transitions: transitions.into(),
+        }
     }
 
     /// Takes whatever is dated after now as dated now: so a clock that stepped back delays recovery by one window at most.

@@ -165,7 +165,8 @@ impl TimeWindow {
         form.demand(self.bucket_ms > 0);
         form.number(&mut self.newest);
         let newest = self.newest;
-        let held = (0..BUCKETS).rfind(|back| self.buckets[place(newest, *back)] != Counts::NONE).map_or(0, |back| back + 1);
+        let held =
+            (0..BUCKETS).rfind(|back| self.buckets[place(newest, *back)] != Counts::NONE).map_or(0, |back| back + 1);
         for back in 0..form.at_most(BUCKETS as u32, held as u32) as usize {
             let bucket = &mut self.buckets[place(newest, back)];
             form.number(&mut bucket.calls);
