@@ -1,0 +1,115 @@
+//! What is explored: small policies, few callers, little time.
+
+use halfopen_guest::bindings::halfopen::breaker::types::{LostProbe, Policy, Window};
+use halfopen_guest::policy::BUILT_IN;
+use halfopen_guest::step::step;
+
+use crate::guest::{self, End, Op, Order, Pass, View};
+use crate::laws::{LATE_RESULT, LOST_RACE, PROBES_CLOSE, TRIPS};
+use crate::world::{Bounds, Left, START, Scenario, Store};
+
+/// Trips on the first failure, waits 2 ms, leases a probe for 2 ms, renewed for 3 ms at most.
+const SMALL: Policy = Policy {
+    consecutive_failures: 1,
+    failure_rate: None,
+    slow_calls: None,
+    window: Window::Ms(86_400_000),
+    open_ms: 2,
+    open_multiplier: 1.0,
+    open_max_ms: 2,
+    jitter_percent: 0,
+    stable_after_ms: 0,
+    lease_ms: 2,
+    probe_max_ms: 3,
+    fresh_ms: 0,
+    ..BUILT_IN
+};
+
+const NOTHING: Left = Left { steps: 0, orders: 0, copies: 0, damages: 0 };
+
+/// A record that a failed call has just tripped.
+fn open(policy: &Policy) -> View {
+    let policies = [*policy, *policy];
+    let failure = Op::Report(Pass { epoch: 0, lease: None }, End::Failure);
+    let new = View::default();
+    let (_, write) = guest::run(step, &policies, failure, None, (&new, START));
+    new.after(&write.expect("a failure is written"))
+}
+
+/// One lease at a time, three callers, reports that come twice.
+pub fn one_probe() -> Scenario {
+    Scenario {
+        name: "one probe at a time, three callers",
+        policies: [SMALL, SMALL],
+        begins: open(&SMALL),
+        callers: 3,
+        bounds: Bounds { racing: env("R") as usize, time: env("T"), commits: env("C"), left: Left { copies: env("K") as u8, ..NOTHING } },
+        steps: &[],
+        orders: &[],
+        ends: &[End::Success, End::Failure],
+        reaches: &[LOST_RACE, LATE_RESULT, PROBES_CLOSE],
+        core: step,
+        store: Store::Sound,
+    }
+}
+
+/// Two leases at a time, two successes to close, and a lost probe reopens.
+pub fn two_probes() -> Scenario {
+    let policy = Policy { probes: 2, successes_to_close: 2, lost_probe: LostProbe::Reopen, ..SMALL };
+    Scenario {
+        name: "two probes at a time, lost ones reopen",
+        policies: [policy, policy],
+        begins: open(&policy),
+        ends: &[End::Success, End::Timeout],
+        ..one_probe()
+    }
+}
+
+/// The clock steps back and forward, near and far.
+pub fn clock_steps() -> Scenario {
+    Scenario {
+        name: "the clock steps",
+        callers: 2,
+        bounds: Bounds { racing: env("R") as usize, time: env("T"), commits: env("C"), left: Left { steps: env("S") as u8, copies: env("K") as u8, ..NOTHING } },
+        steps: &[-1, -500, 500],
+        ..one_probe()
+    }
+}
+
+/// Operators force, reset, forget and configure; the record is damaged.
+pub fn operators() -> Scenario {
+    let other = Policy { probes: 2, lease_ms: 1, open_ms: 1, open_max_ms: 1, ..SMALL };
+    Scenario {
+        name: "operators, and a damaged record",
+        policies: [SMALL, other],
+        callers: 2,
+        bounds: Bounds { racing: env("R") as usize, time: env("T"), commits: env("C"), left: Left { orders: env("O") as u8, damages: env("D") as u8, ..NOTHING } },
+        orders: &[
+            Order::ForceOpen(None),
+            Order::ForceOpen(Some(2)),
+            Order::ForceClosed(None),
+            Order::ForceClosed(Some(1)),
+            Order::ForceNone,
+            Order::Reset,
+            Order::Forget,
+            Order::Configure,
+        ],
+        ..one_probe()
+    }
+}
+
+/// Outcomes are counted while closed, by three callers at once.
+pub fn counting() -> Scenario {
+    let policy = Policy { consecutive_failures: 3, ..SMALL };
+    Scenario {
+        name: "counting while closed",
+        policies: [policy, policy],
+        begins: View::default(),
+        reaches: &[LOST_RACE, TRIPS],
+        bounds: Bounds { racing: env("R") as usize, time: env("T"), commits: env("C"), left: NOTHING },
+        ends: &[End::Success, End::Failure, End::Timeout, End::Ignored],
+        ..one_probe()
+    }
+}
+
+fn env(n: &str) -> u64 { std::env::var(n).unwrap().parse().unwrap() }
