@@ -34,16 +34,21 @@ pub fn encode(record: &Record) -> Vec<u8> {
     bytes.push(WRITTEN);
     // Writing into memory has no way to fail; if it had, the empty record would read back as corrupt, not as another.
     let mut bytes = postcard::serialize_with_flavor(record, Bytes(bytes)).unwrap_or_default();
-    let checksum = CHECKSUM.checksum(&bytes);
-    bytes.extend_from_slice(&checksum.to_le_bytes());
+    let checksum = checksum(&bytes);
+    bytes.extend_from_slice(&checksum);
     bytes
+}
+
+/// The last four bytes of a record, over all the others.
+pub fn checksum(body: &[u8]) -> [u8; 4] {
+    CHECKSUM.checksum(body).to_le_bytes()
 }
 
 /// The record in bytes that [`encode`] gave.
 #[inline(never)]
 pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
-    let (body, checksum) = bytes.split_last_chunk::<4>().ok_or(DecodeError::Corrupt)?;
-    if CHECKSUM.checksum(body) != u32::from_le_bytes(*checksum) {
+    let (body, last) = bytes.split_last_chunk::<4>().ok_or(DecodeError::Corrupt)?;
+    if checksum(body) != *last {
         return Err(DecodeError::Corrupt);
     }
     match body.split_first() {
