@@ -27,6 +27,17 @@ const SMALL: Policy = Policy {
 
 const NOTHING: Left = Left { steps: 0, orders: 0, copies: 0, damages: 0 };
 
+const ALL_ORDERS: &[Order] = &[
+    Order::ForceOpen(None),
+    Order::ForceOpen(Some(2)),
+    Order::ForceClosed(None),
+    Order::ForceClosed(Some(1)),
+    Order::ForceNone,
+    Order::Reset,
+    Order::Forget,
+    Order::Configure,
+];
+
 /// A record that a failed call has just tripped.
 fn open(policy: &Policy) -> View {
     let policies = [*policy, *policy];
@@ -36,20 +47,31 @@ fn open(policy: &Policy) -> View {
     new.after(&write.expect("a failure is written"))
 }
 
-/// One lease at a time, three callers, reports that come twice.
+/// One lease at a time, three callers.
 pub fn one_probe() -> Scenario {
     Scenario {
         name: "one probe at a time, three callers",
         policies: [SMALL, SMALL],
         begins: open(&SMALL),
         callers: 3,
-        bounds: Bounds { racing: env("R") as usize, time: env("T"), commits: env("C"), left: Left { copies: env("K") as u8, ..NOTHING } },
+        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: NOTHING },
         steps: &[],
         orders: &[],
         ends: &[End::Success, End::Failure],
         reaches: &[LOST_RACE, LATE_RESULT, PROBES_CLOSE],
         core: step,
         store: Store::Sound,
+    }
+}
+
+/// The network brings reports twice, now and much later.
+pub fn reports_twice() -> Scenario {
+    Scenario {
+        name: "reports that come twice",
+        callers: 2,
+        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: Left { copies: 1, ..NOTHING } },
+        ends: &[End::Success, End::Failure, End::Ignored],
+        ..one_probe()
     }
 }
 
@@ -70,30 +92,32 @@ pub fn clock_steps() -> Scenario {
     Scenario {
         name: "the clock steps",
         callers: 2,
-        bounds: Bounds { racing: env("R") as usize, time: env("T"), commits: env("C"), left: Left { steps: env("S") as u8, copies: env("K") as u8, ..NOTHING } },
+        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: Left { steps: env("S") as u8, ..NOTHING } },
         steps: &[-1, -500, 500],
         ..one_probe()
     }
 }
 
-/// Operators force, reset, forget and configure; the record is damaged.
+/// Operators force, reset, forget and configure.
 pub fn operators() -> Scenario {
     let other = Policy { probes: 2, lease_ms: 1, open_ms: 1, open_max_ms: 1, ..SMALL };
     Scenario {
-        name: "operators, and a damaged record",
+        name: "operators",
         policies: [SMALL, other],
         callers: 2,
-        bounds: Bounds { racing: env("R") as usize, time: env("T"), commits: env("C"), left: Left { orders: env("O") as u8, damages: env("D") as u8, ..NOTHING } },
-        orders: &[
-            Order::ForceOpen(None),
-            Order::ForceOpen(Some(2)),
-            Order::ForceClosed(None),
-            Order::ForceClosed(Some(1)),
-            Order::ForceNone,
-            Order::Reset,
-            Order::Forget,
-            Order::Configure,
-        ],
+        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: Left { orders: env("O") as u8, ..NOTHING } },
+        orders: ALL_ORDERS,
+        ..one_probe()
+    }
+}
+
+/// The record is damaged, and an operator mends it.
+pub fn damage() -> Scenario {
+    Scenario {
+        name: "a damaged record",
+        callers: 2,
+        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: Left { orders: 1, damages: 1, ..NOTHING } },
+        orders: &[Order::Reset, Order::Forget],
         ..one_probe()
     }
 }
@@ -105,9 +129,22 @@ pub fn counting() -> Scenario {
         name: "counting while closed",
         policies: [policy, policy],
         begins: View::default(),
-        reaches: &[LOST_RACE, TRIPS],
-        bounds: Bounds { racing: env("R") as usize, time: env("T"), commits: env("C"), left: NOTHING },
+        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: NOTHING },
         ends: &[End::Success, End::Failure, End::Timeout, End::Ignored],
+        reaches: &[LOST_RACE, TRIPS],
+        ..one_probe()
+    }
+}
+
+/// The record is removed, and what follows it trips and recovers.
+pub fn removal() -> Scenario {
+    Scenario {
+        name: "a removed record",
+        callers: 1,
+        bounds: Bounds { racing: 1, time: 4, commits: 6, left: Left { orders: 1, ..NOTHING } },
+        orders: &[Order::Forget],
+        ends: &[End::Failure],
+        reaches: &[],
         ..one_probe()
     }
 }
