@@ -123,7 +123,7 @@ impl TimeWindow {
         }
         let ahead = usize::try_from(self.newest - current).unwrap_or(usize::MAX);
         let mut merged = Counts::default();
-        let older = self.buckets.split_off((ahead + 1).min(self.buckets.len()));
+        let older = self.buckets.split_off(ahead.saturating_add(1).min(self.buckets.len()));
         self.buckets.drain(..).for_each(|bucket| merged.add(bucket));
         self.buckets.push(merged);
         self.buckets.extend(older);

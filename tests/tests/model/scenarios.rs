@@ -38,12 +38,12 @@ const ALL_ORDERS: &[Order] = &[
     Order::Configure,
 ];
 
-/// A record that a failed call has just tripped.
+/// A record that a failed call tripped a millisecond ago.
 fn open(policy: &Policy) -> View {
     let policies = [*policy, *policy];
     let failure = Op::Report(Pass { epoch: 0, lease: None }, End::Failure);
     let new = View::default();
-    let (_, write) = guest::run(step, &policies, failure, None, (&new, START));
+    let (_, write) = guest::run(step, &policies, failure, None, (&new, START - 1));
     new.after(&write.expect("a failure is written"))
 }
 
@@ -54,7 +54,7 @@ pub fn one_probe() -> Scenario {
         policies: [SMALL, SMALL],
         begins: open(&SMALL),
         callers: 3,
-        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: NOTHING },
+        bounds: Bounds { time: 3, commits: 4, racing: 2, left: NOTHING },
         steps: &[],
         orders: &[],
         ends: &[End::Success, End::Failure],
@@ -69,19 +69,29 @@ pub fn reports_twice() -> Scenario {
     Scenario {
         name: "reports that come twice",
         callers: 2,
-        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: Left { copies: 1, ..NOTHING } },
+        bounds: Bounds { time: 3, commits: 4, racing: 2, left: Left { copies: 1, ..NOTHING } },
         ends: &[End::Success, End::Failure, End::Ignored],
         ..one_probe()
     }
 }
 
-/// Two leases at a time, two successes to close, and a lost probe reopens.
+/// Two leases at a time for 1 ms, two successes to close, and a lost probe reopens.
 pub fn two_probes() -> Scenario {
-    let policy = Policy { probes: 2, successes_to_close: 2, lost_probe: LostProbe::Reopen, ..SMALL };
+    let policy = Policy {
+        probes: 2,
+        successes_to_close: 2,
+        lost_probe: LostProbe::Reopen,
+        open_ms: 1,
+        open_max_ms: 1,
+        lease_ms: 1,
+        probe_max_ms: 2,
+        ..SMALL
+    };
     Scenario {
         name: "two probes at a time, lost ones reopen",
         policies: [policy, policy],
         begins: open(&policy),
+        bounds: Bounds { time: 2, commits: 4, racing: 2, left: NOTHING },
         ends: &[End::Success, End::Timeout],
         ..one_probe()
     }
@@ -92,7 +102,7 @@ pub fn clock_steps() -> Scenario {
     Scenario {
         name: "the clock steps",
         callers: 2,
-        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: Left { steps: env("S") as u8, ..NOTHING } },
+        bounds: Bounds { time: 3, commits: 3, racing: 2, left: Left { steps: 1, ..NOTHING } },
         steps: &[-1, -500, 500],
         ..one_probe()
     }
@@ -105,7 +115,7 @@ pub fn operators() -> Scenario {
         name: "operators",
         policies: [SMALL, other],
         callers: 2,
-        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: Left { orders: env("O") as u8, ..NOTHING } },
+        bounds: Bounds { time: 2, commits: 3, racing: 2, left: Left { orders: 1, ..NOTHING } },
         orders: ALL_ORDERS,
         ..one_probe()
     }
@@ -116,7 +126,7 @@ pub fn damage() -> Scenario {
     Scenario {
         name: "a damaged record",
         callers: 2,
-        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: Left { orders: 1, damages: 1, ..NOTHING } },
+        bounds: Bounds { time: 2, commits: 3, racing: 2, left: Left { orders: 1, damages: 1, ..NOTHING } },
         orders: &[Order::Reset, Order::Forget],
         ..one_probe()
     }
@@ -129,7 +139,7 @@ pub fn counting() -> Scenario {
         name: "counting while closed",
         policies: [policy, policy],
         begins: View::default(),
-        bounds: Bounds { racing: 2, time: env("T"), commits: env("C"), left: NOTHING },
+        bounds: Bounds { time: 1, commits: 5, racing: 2, left: NOTHING },
         ends: &[End::Success, End::Failure, End::Timeout, End::Ignored],
         reaches: &[LOST_RACE, TRIPS],
         ..one_probe()
@@ -141,12 +151,10 @@ pub fn removal() -> Scenario {
     Scenario {
         name: "a removed record",
         callers: 1,
-        bounds: Bounds { racing: 1, time: 4, commits: 6, left: Left { orders: 1, ..NOTHING } },
+        bounds: Bounds { time: 4, commits: 6, racing: 1, left: Left { orders: 1, ..NOTHING } },
         orders: &[Order::Forget],
         ends: &[End::Failure],
         reaches: &[],
         ..one_probe()
     }
 }
-
-fn env(n: &str) -> u64 { std::env::var(n).unwrap().parse().unwrap() }

@@ -19,7 +19,10 @@ pub struct Deed {
 /// What is asked.
 #[derive(Clone, Debug)]
 pub enum Asked {
+    /// The clock steps to an instant.
     Clock(u64),
+    /// So many ms pass.
+    Later(u64),
     /// The record becomes these bytes.
     Damage(Vec<u8>),
     Acquire(String),
@@ -68,10 +71,11 @@ pub enum Refused {
 }
 
 impl Answered {
-    pub fn permit(self) -> Option<Permit> {
+    /// The permit that was given.
+    pub fn permit(&self) -> Option<Permit> {
         match self {
             Answered::Proceed(admission) => Some(admission.permit),
-            Answered::Probe { permit, .. } => Some(permit),
+            Answered::Probe { permit, .. } => Some(*permit),
             Answered::Defer(deferral) => deferral.admission.map(|admission| admission.permit),
             _ => None,
         }
@@ -210,7 +214,7 @@ pub fn wild_policy() -> impl Strategy<Value = Policy> {
 
 fn dependency() -> impl Strategy<Value = String> {
     prop_oneof![
-        30 => Just("a".to_owned()),
+        60 => Just("a".to_owned()),
         10 => Just("b".to_owned()),
         3 => Just("платежи:eu / 1".to_owned()),
         1 => (250_usize..260).prop_map(|length| "x".repeat(length)),
@@ -265,19 +269,20 @@ fn mode() -> impl Strategy<Value = Mode> {
 
 fn asked() -> impl Strategy<Value = Asked> {
     prop_oneof![
-        20 => instant().prop_map(Asked::Clock),
-        30 => text(64).prop_map(Asked::Acquire),
-        30 => (which(), outcome(), option::of(number())).prop_map(|(which, end, took)| Asked::Report(which, end, took)),
-        4 => (which(), tally()).prop_map(|(which, tally)| Asked::ReportTally(which, tally)),
-        5 => which().prop_map(Asked::Renew),
-        4 => which().prop_map(Asked::Release),
-        5 => Just(Asked::Inspect),
-        1 => Just(Asked::Policy),
-        3 => prop_oneof![3 => policy(), 1 => wild_policy()].prop_map(Asked::Configure),
-        4 => (mode(), option::of(number()), text(100)).prop_map(|(mode, lasting, note)| Asked::Force(mode, lasting, note)),
-        1 => Just(Asked::Reset),
-        1 => Just(Asked::Forget),
-        1 => vec(any::<u8>(), 0..40).prop_map(Asked::Damage),
+        50 => instant().prop_map(Asked::Clock),
+        200 => (0_u64..60).prop_map(Asked::Later),
+        300 => text(64).prop_map(Asked::Acquire),
+        300 => (which(), outcome(), option::of(number())).prop_map(|(which, end, took)| Asked::Report(which, end, took)),
+        40 => (which(), tally()).prop_map(|(which, tally)| Asked::ReportTally(which, tally)),
+        50 => which().prop_map(Asked::Renew),
+        40 => which().prop_map(Asked::Release),
+        50 => Just(Asked::Inspect),
+        10 => Just(Asked::Policy),
+        30 => prop_oneof![3 => policy(), 1 => wild_policy()].prop_map(Asked::Configure),
+        30 => (mode(), option::of(number()), text(100)).prop_map(|(mode, lasting, note)| Asked::Force(mode, lasting, note)),
+        10 => Just(Asked::Reset),
+        5 => Just(Asked::Forget),
+        3 => vec(any::<u8>(), 0..40).prop_map(Asked::Damage),
     ]
 }
 

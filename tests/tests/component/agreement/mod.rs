@@ -6,10 +6,13 @@ mod contract;
 pub mod native;
 mod through_host;
 
-use proptest::prelude::*;
-use proptest::test_runner::FileFailurePersistence;
+use std::collections::HashSet;
 
-use asked::{Asked, Deed};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{FileFailurePersistence, TestRunner};
+
+use asked::{Answered, Asked, Deed};
 use native::Native;
 use through_host::ThroughHost;
 
@@ -20,32 +23,15 @@ pub fn config(cases: u32) -> ProptestConfig {
 
 /// Does one deed after the other on both sides, and compares after each.
 fn agree(default: &halfopen::Policy, seed: u64, deeds: &[Deed]) -> Result<(), TestCaseError> {
-    let (mut native, component) = match (Native::new(default, seed), ThroughHost::open(default, seed)) {
+    let (mut native, mut component) = match (Native::new(default, seed), ThroughHost::open(default, seed)) {
         (Ok(native), Ok(component)) => (native, component),
         (ours, theirs) => {
             prop_assert_eq!(ours.err(), theirs.err(), "what is wrong with the default policy");
             return Ok(());
         }
     };
-    let mut permits = Vec::new();
     for (at, deed) in deeds.iter().enumerate() {
-        match &deed.asked {
-            Asked::Clock(now) => {
-                native.now = *now;
-                component.set_clock(*now);
-                continue;
-            }
-            Asked::Damage(bytes) => {
-                native.damage(&deed.dependency, bytes);
-                component.damage(&deed.dependency, bytes);
-                continue;
-            }
-            _ => {}
-        }
-        let ours = native.ask(deed, &permits);
-        let theirs = component.ask(deed, &permits);
-        prop_assert_eq!(&ours, &theirs, "the answers to step {}: {:?}", at, deed);
-        permits.extend(ours.ok().and_then(|answer| answer.permit()));
+        prop_assert_eq!(native.does(deed), component.does(deed), "the answers to step {}: {:?}", at, deed);
         let (ours, theirs) = (native.record(&deed.dependency), component.record(&deed.dependency));
         prop_assert_eq!(ours, theirs, "the records after step {}: {:?}", at, deed);
         let (ours, theirs) = (native.history(&deed.dependency), component.history(&deed.dependency));
@@ -55,7 +41,7 @@ fn agree(default: &halfopen::Policy, seed: u64, deeds: &[Deed]) -> Result<(), Te
 }
 
 proptest! {
-    #![proptest_config(config(300))]
+    #![proptest_config(config(500))]
 
     #[test]
     fn the_component_answers_and_records_what_the_core_does(
@@ -72,6 +58,31 @@ proptest! {
         agree(&halfopen::Policy::default(), 0, &[deed])?;
         agree(&policy, 0, &[])?;
     }
+}
+
+#[test]
+fn what_is_drawn_at_random_leads_to_every_change_of_state_and_every_kind_of_answer() {
+    let mut runner = TestRunner::deterministic();
+    let drawn = (asked::policy(), asked::deeds(60));
+    let (mut reasons, mut verdicts, mut deferrals, mut errors) =
+        (HashSet::new(), HashSet::new(), HashSet::new(), HashSet::new());
+    for _ in 0..1_500 {
+        let (default, deeds) = drawn.new_tree(&mut runner).unwrap().current();
+        let mut native = Native::new(&default, 1).unwrap();
+        for deed in &deeds {
+            match native.does(deed) {
+                Some(Ok(Answered::Receipt(receipt))) => drop(verdicts.insert(format!("{:?}", receipt.verdict))),
+                Some(Ok(Answered::Defer(deferral))) => drop(deferrals.insert(deferral.reason)),
+                Some(Err(refused)) => drop(errors.insert(std::mem::discriminant(&refused))),
+                _ => {}
+            }
+            reasons.extend(native.history(&deed.dependency).into_iter().map(|transition| transition.reason));
+        }
+    }
+    assert_eq!(reasons.len(), 14, "{reasons:?}");
+    assert_eq!(verdicts.len(), 7, "{verdicts:?}");
+    assert_eq!(deferrals.len(), 4, "{deferrals:?}");
+    assert_eq!(errors.len(), 4, "an invalid name, policy and argument, and a damaged record");
 }
 
 #[test]

@@ -13,9 +13,9 @@ use super::contract;
 
 /// The core with all that a host gives it.
 pub struct Native {
-    pub now: u64,
     default: core::Policy,
     world: World,
+    permits: Vec<Permit>,
 }
 
 struct World {
@@ -39,7 +39,7 @@ impl Native {
             faults => return Err(contract::faults(&faults)),
         }
         let world = World { now: 0, random: fastrand::Rng::with_seed(seed), records: HashMap::new() };
-        Ok(Native { now: 0, default, world })
+        Ok(Native { default, world, permits: Vec::new() })
     }
 
     pub fn record(&self, dependency: &str) -> (u64, Option<Vec<u8>>) {
@@ -51,7 +51,7 @@ impl Native {
         self.world.kept(dependency).history
     }
 
-    pub fn damage(&mut self, dependency: &str, bytes: &[u8]) {
+    fn damage(&mut self, dependency: &str, bytes: &[u8]) {
         let kept = self.world.records.entry(dependency.to_owned()).or_default();
         kept.version += 1;
         kept.data = Some(bytes.to_vec());
@@ -61,10 +61,21 @@ impl Native {
         self.world.records.entry(dependency.to_owned()).or_default().version = version;
     }
 
-    pub fn ask(&mut self, deed: &Deed, permits: &[Permit]) -> Outcomes {
-        self.world.now = self.now;
-        let request = request(&deed.asked, permits);
-        step(&mut self.world, &self.default, &deed.dependency, &request).map(answered).map_err(refused)
+    /// Does something; none where nothing is answered to it.
+    pub fn does(&mut self, deed: &Deed) -> Option<Outcomes> {
+        match &deed.asked {
+            Asked::Clock(now) => self.world.now = *now,
+            Asked::Later(ms) => self.world.now = self.world.now.saturating_add(*ms),
+            Asked::Damage(bytes) => self.damage(&deed.dependency, bytes),
+            asked => {
+                let request = request(asked, &self.permits);
+                let answer = step(&mut self.world, &self.default, &deed.dependency, &request);
+                let answer = answer.map(answered).map_err(refused);
+                self.permits.extend(answer.iter().filter_map(Answered::permit));
+                return Some(answer);
+            }
+        }
+        None
     }
 }
 
@@ -147,7 +158,7 @@ fn request(asked: &Asked, permits: &[Permit]) -> Request {
         }
         Asked::Reset => Request::Reset,
         Asked::Forget => Request::Forget,
-        Asked::Clock(_) | Asked::Damage(_) => unreachable!("that is not asked of the core"),
+        Asked::Clock(_) | Asked::Later(_) | Asked::Damage(_) => unreachable!("that is not asked of the core"),
     }
 }
 

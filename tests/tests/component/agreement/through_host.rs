@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use halfopen::store::{Key, MemoryStore, Store, Write};
 use halfopen::{
-    Admission, BreakerError, Decision, Host, ManualClock, OpenError, Permit, Policy, PolicyFault, StoreError, Transition,
+    Admission, BreakerError, Clock, Decision, Host, ManualClock, OpenError, Permit, Policy, PolicyFault, StoreError, Transition,
 };
 
 use super::asked::{Answered, Asked, Deed, Outcomes, Refused, Which};
@@ -17,6 +17,7 @@ pub struct ThroughHost {
     host: Host,
     clock: Arc<ManualClock>,
     store: Arc<MemoryStore>,
+    permits: Vec<Permit>,
 }
 
 impl ThroughHost {
@@ -32,14 +33,10 @@ impl ThroughHost {
             .history(usize::MAX)
             .build();
         match host {
-            Ok(host) => Ok(ThroughHost { host, clock, store }),
+            Ok(host) => Ok(ThroughHost { host, clock, store, permits: Vec::new() }),
             Err(OpenError::InvalidPolicy(faults)) => Err(faults),
             Err(other) => panic!("{other}"),
         }
-    }
-
-    pub fn set_clock(&self, now: u64) {
-        self.clock.set(now);
     }
 
     pub fn record(&self, dependency: &str) -> (u64, Option<Vec<u8>>) {
@@ -51,7 +48,7 @@ impl ThroughHost {
         self.store.history(key(dependency), usize::MAX).unwrap()
     }
 
-    pub fn damage(&self, dependency: &str, bytes: &[u8]) {
+    fn damage(&self, dependency: &str, bytes: &[u8]) {
         let based_on = self.store.load(key(dependency)).unwrap().version;
         let write = Write {
             key: key(dependency),
@@ -64,10 +61,25 @@ impl ThroughHost {
         self.store.commit(&[write]).unwrap();
     }
 
-    pub fn ask(&self, deed: &Deed, permits: &[Permit]) -> Outcomes {
-        let breaker = self.host.breaker(&*deed.dependency);
-        let permit = |which: &Which| which.among(permits);
-        let answer = match &deed.asked {
+    /// Does something; none where nothing is answered to it.
+    pub fn does(&mut self, deed: &Deed) -> Option<Outcomes> {
+        match &deed.asked {
+            Asked::Clock(now) => self.clock.set(*now),
+            Asked::Later(ms) => self.clock.set(self.clock.now().saturating_add(*ms)),
+            Asked::Damage(bytes) => self.damage(&deed.dependency, bytes),
+            asked => {
+                let answer = self.ask(&deed.dependency, asked);
+                self.permits.extend(answer.iter().filter_map(Answered::permit));
+                return Some(answer);
+            }
+        }
+        None
+    }
+
+    fn ask(&self, dependency: &str, asked: &Asked) -> Outcomes {
+        let breaker = self.host.breaker(dependency);
+        let permit = |which: &Which| which.among(&self.permits);
+        let answer = match asked {
             Asked::Acquire(caller) => breaker.caller(&**caller).acquire().map(decided),
             Asked::Report(which, outcome, took) => {
                 breaker.report(permit(which), *outcome, took.map(Duration::from_millis)).map(Answered::Receipt)
@@ -83,7 +95,7 @@ impl ThroughHost {
             }
             Asked::Reset => breaker.reset().map(Answered::Receipt),
             Asked::Forget => breaker.forget().map(Answered::Receipt),
-            Asked::Clock(_) | Asked::Damage(_) => unreachable!("that is not asked of the component"),
+            Asked::Clock(_) | Asked::Later(_) | Asked::Damage(_) => unreachable!("that is not asked of the component"),
         };
         answer.map_err(refused)
     }

@@ -31,8 +31,7 @@ fn host(store: &Arc<MemoryStore>, component: Component) -> Host {
 
 fn open_error(bytes: Vec<u8>) -> OpenError {
     let component = Component::from_bytes(bytes).unwrap();
-    let limits = Limits { call: Duration::from_millis(50), ..LIMITS };
-    Host::builder().component(component).limits(limits).build().map(|_| ()).unwrap_err()
+    Host::builder().component(component).limits(LIMITS).build().map(|_| ()).unwrap_err()
 }
 
 fn all_that_is_kept(store: &MemoryStore) -> Vec<(String, u64, Option<Vec<u8>>, usize)> {
@@ -144,6 +143,9 @@ fn many_memories_have_one_limit_together() {
     let grow: String = (0..20).map(|at| format!("(drop (memory.grow $m{at} (i32.const 32)))")).collect();
     let wat = Wat::default().with(&memories).body("inspect", &format!("{grow} (unreachable)"));
     assert_eq!(fault_of("inspect", &wat), ComponentFault::OutOfMemory { limit: LIMITS.memory });
+    let at_once = Wat::default().with(&memories.replace(" 1)", " 32)"));
+    let error = open_error(at_once.component());
+    assert!(matches!(error, OpenError::Setup(ComponentFault::OutOfMemory { .. })), "{error:?}");
 }
 
 #[test]
@@ -263,13 +265,47 @@ fn a_call_about_one_dependency_does_not_write_to_another() {
 }
 
 #[test]
-fn a_flood_of_commits_does_not_fill_the_hosts_memory() {
-    // 1,600 transitions of 40 bytes in each commit, as many commits as there is time for.
-    let floods = "(loop (call $import (local.get 0) (local.get 1) (call $version (local.get 0) (local.get 1)) (i32.const 1)
-        (i32.const 0) (i32.const 1) (i32.const 65536) (i32.const 1600) (i32.const 4096)) (br 0)) (unreachable)";
-    let fault = fault_of("inspect", &Wat::default().body("inspect", floods));
-    println!("{fault}");
-    println!("{}", std::fs::read_to_string("/proc/self/status").unwrap().lines().filter(|l| l.starts_with("Vm")).collect::<Vec<_>>().join(";"));
+fn a_flood_of_commits_ends_before_it_fills_the_hosts_memory() {
+    // 1,600 transitions of 40 bytes in each commit; it goes on until one is refused.
+    let floods = "(loop
+        (call $import (local.get 0) (local.get 1) (call $version (local.get 0) (local.get 1))
+            (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 65536) (i32.const 1600) (i32.const 4096))
+        (br_if 0 (i32.eqz (i32.load8_u (i32.const 4096)))))
+        (unreachable)";
+    let patient = Limits { call: Duration::from_secs(600), ..LIMITS };
+    let component = Component::from_bytes(Wat::default().body("inspect", floods).component()).unwrap();
+    let host = Host::builder().component(component).limits(patient).build().unwrap();
+    let error = host.breaker("a").inspect().unwrap_err();
+    assert!(matches!(error, BreakerError::Component(ComponentFault::Trapped { .. })), "{error}");
+    assert_eq!(host.list().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn an_answer_larger_than_the_instances_memory_is_refused() {
+    // A list of 100,000 faults, 16 bytes each, which all hold one and the same text of 60,000 bytes.
+    let large = "(local $at i32)
+        (local.set $at (i32.const 131072))
+        (drop (memory.grow (i32.const 30)))
+        (loop
+            (i32.store (i32.add (local.get $at) (i32.const 4)) (i32.const 60000))
+            (i32.store (i32.add (local.get $at) (i32.const 12)) (i32.const 60000))
+            (local.set $at (i32.add (local.get $at) (i32.const 16)))
+            (br_if 0 (i32.lt_u (local.get $at) (i32.const 1731072))))
+        (drop (call $err (i32.const 131072) (i32.const 100000)))
+        (i32.store8 (i32.const 2056) (i32.const 1))
+        (i32.const 2048)";
+    let fault = fault_of("configure", &Wat::default().body("configure", large));
+    assert!(!matches!(fault, ComponentFault::TimedOut { .. }), "{fault}");
+}
+
+#[test]
+fn a_fault_is_not_blamed_on_memory_that_an_earlier_call_did_without() {
+    let modest = "(drop (memory.grow (i32.const 1000))) (i32.const 1024)";
+    let wat = Wat::default().body("policy", modest).body("inspect", "unreachable");
+    let breaker = host(&store(), Component::from_bytes(wat.component()).unwrap()).breaker("a");
+    breaker.policy().unwrap();
+    let error = breaker.inspect().unwrap_err();
+    assert!(matches!(error, BreakerError::Component(ComponentFault::Trapped { .. })), "{error}");
 }
 
 #[test]
