@@ -92,7 +92,8 @@ fn each_command_of_the_program_ends_as_the_readme_says() {
 #[test]
 fn each_cargo_command_of_the_readme_is_run_by_ci() {
     let ci = fs::read_to_string(root().join(".ci/run")).unwrap();
-    let run: Vec<String> = ci.lines().map(|line| line.trim().trim_start_matches("step ").replace(" --locked", "")).collect();
+    let run: Vec<String> =
+        ci.lines().map(|line| line.trim().trim_start_matches("step ").replace(" --locked", "")).collect();
     let missing: Vec<String> = readme()
         .into_iter()
         .filter(|line| line.starts_with("cargo "))

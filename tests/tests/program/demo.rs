@@ -33,7 +33,11 @@ fn the_demo_shows_exactly_one_probe_at_each_recovery_and_leaves_nothing_behind()
     let ran = ran(bench.command(&["demo"]).env("TMPDIR", &temp));
     println!("the demo took {:.1} s", started.elapsed().as_secs_f64());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
-    assert!(ran.stdout.contains("exactly one call, the probe, reached the dependency at each recovery"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("exactly one call, the probe, reached the dependency at each recovery"),
+        "{}",
+        ran.stdout
+    );
     assert!(!ran.stdout.contains('\u{1b}'), "it is no terminal");
     assert_eq!(processes_in(&temp), Vec::<String>::new());
     assert_eq!(fs::read_dir(&temp).unwrap().count(), 0);

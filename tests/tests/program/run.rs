@@ -229,10 +229,7 @@ fn of_five_commands_at_once_against_a_dependency_that_is_due_exactly_one_is_star
     let bench = Bench::new();
     let breaker = bench.due("pay", &policy());
     // The one that is started goes on until the four others are deferred.
-    bench.write(
-        "call",
-        "echo started >> log\nwhile [ $(grep -c 75 statuses) -lt 4 ]; do sleep 0.05; done\n",
-    );
+    bench.write("call", "echo started >> log\nwhile [ $(grep -c 75 statuses) -lt 4 ]; do sleep 0.05; done\n");
     bench.write("statuses", "");
     let loop_of_five = "for i in 1 2 3 4 5; do { halfopen run pay -- sh call; echo $? >> statuses; } & done; wait";
     let ran = bench.shell(loop_of_five);

@@ -60,11 +60,8 @@ fn a_command_that_was_asked_to_end_says_nothing_about_the_dependency() {
 #[test]
 fn a_signal_ends_the_waiting() {
     let bench = Bench::with_records();
-    let mut child = bench
-        .command(&["run", "--wait", "pay", "--", "touch", "started"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        bench.command(&["run", "--wait", "pay", "--", "touch", "started"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert!(line.contains("asking again in "), "{line}");
