@@ -1,159 +1,130 @@
-//! The packaged crate builds outside the workspace, with a toolchain that cannot build for WebAssembly, and works.
+//! The crate `halfopen` as its users get it: packaged, with the built component, on a toolchain that cannot build one.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Instant;
 
-use halfopen::Component;
-use halfopen_tests::program::{cargo, root};
+use halfopen_tests::program::{cargo, program, root};
 
 const WASM: &str = "wasm32-unknown-unknown";
 
-/// What cargo needs to package the crate.
-const PARTS: [&str; 9] = [
-    "Cargo.toml",
-    "Cargo.lock",
-    "README.md",
-    "rust-toolchain.toml",
-    "wit",
-    "guest",
-    "host/wasmtime",
-    "host/cli",
-    "tests",
-];
-
-fn run(command: &mut Command) -> Output {
-    let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {said}");
+fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}\n{}\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
     output
 }
 
-fn line(command: &mut Command) -> String {
-    String::from_utf8(run(command).stdout).unwrap().trim().to_owned()
-}
-
-fn rustc() -> Command {
-    Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
-}
-
-fn fresh(folder: &Path) -> PathBuf {
-    let _ = fs::remove_dir_all(folder);
-    fs::create_dir_all(folder).unwrap();
-    folder.to_owned()
-}
-
 /// Packages the crate from a copy of the tree that holds the built component, and unpacks it.
-fn package(work: &Path) -> PathBuf {
-    let tree = fresh(&work.join("tree"));
-    for part in PARTS.iter().filter(|part| root().join(part).exists()) {
-        let to = tree.join(part);
-        fs::create_dir_all(to.parent().unwrap()).unwrap();
-        run(Command::new("cp").arg("-RP").arg(root().join(part)).arg(to));
-    }
-    let component = tree.join("host/wasmtime/component");
-    fs::create_dir_all(&component).unwrap();
-    fs::write(component.join("halfopen.wasm"), Component::embedded().bytes()).unwrap();
-    let target = work.join("packaged");
-    let what = ["package", "--quiet", "--package", "halfopen", "--no-verify", "--allow-dirty", "--offline"];
-    run(cargo().current_dir(&tree).args(what).arg("--target-dir").arg(&target));
-    let file = target.join(format!("package/halfopen-{}.crate", env!("CARGO_PKG_VERSION")));
-    let unpacked = fresh(&work.join("unpacked"));
-    // With the present as their dates, since cargo goes by those.
-    run(Command::new("tar").arg("-xzmf").arg(file).arg("-C").arg(&unpacked));
-    unpacked.join(format!("halfopen-{}", env!("CARGO_PKG_VERSION")))
-}
-
-/// A compiler with the libraries of this machine and of no other target.
-fn rustc_without_wasm(work: &Path) -> PathBuf {
-    let usual = PathBuf::from(line(rustc().args(["--print", "sysroot"])));
-    let host = line(rustc().args(["--print", "host-tuple"]));
-    let own = fresh(&work.join("toolchain"));
-    fs::create_dir_all(own.join("lib/rustlib")).unwrap();
-    let link = |from: PathBuf| {
-        let to = own.join(from.strip_prefix(&usual).unwrap());
-        symlink(&from, to).unwrap();
-    };
-    for entry in fs::read_dir(usual.join("lib")).unwrap().map(|entry| entry.unwrap().path()) {
-        if !entry.ends_with("rustlib") {
-            link(entry);
+fn packaged(into: &Path) -> PathBuf {
+    let tree = into.join("tree");
+    let tracked = succeed(
+        Command::new("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root()),
+    );
+    for name in String::from_utf8(tracked.stdout).expect("names are UTF-8").split('\0').filter(|name| !name.is_empty())
+    {
+        let (from, to) = (root().join(name), tree.join(name));
+        let Ok(kind) = from.symlink_metadata() else { continue };
+        fs::create_dir_all(to.parent().expect("files are in folders")).expect("the copy is writable");
+        if kind.is_symlink() {
+            symlink(fs::read_link(&from).expect("it is a link"), &to).expect("the copy is writable");
+        } else {
+            fs::copy(&from, &to).expect("the copy is writable");
         }
     }
-    link(usual.join("lib/rustlib").join(host));
-    let wrapper = own.join("rustc");
-    let real = line(rustc().args(["--print", "sysroot"]));
-    let script = format!("#!/bin/sh\nexec '{real}/bin/rustc' --sysroot '{}' \"$@\"\n", own.display());
-    fs::write(&wrapper, script).unwrap();
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    let component = tree.join("host/wasmtime/component/halfopen.wasm");
+    fs::create_dir_all(component.parent().expect("it is in a folder")).expect("the copy is writable");
+    succeed(Command::new(program()).args(["component", "write"]).arg(&component));
+    let target = into.join("package");
+    succeed(
+        cargo()
+            .args(["package", "--package", "halfopen", "--no-verify", "--allow-dirty", "--offline", "--quiet"])
+            .arg("--target-dir")
+            .arg(&target)
+            .current_dir(&tree),
+    );
+    let version = env!("CARGO_PKG_VERSION");
+    succeed(
+        Command::new("tar").arg("xzf").arg(target.join(format!("package/halfopen-{version}.crate"))).current_dir(into),
+    );
+    into.join(format!("halfopen-{version}"))
+}
+
+/// Where the toolchain is that runs the tests.
+fn sysroot() -> PathBuf {
+    let found = succeed(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()));
+    PathBuf::from(String::from_utf8(found.stdout).expect("paths are UTF-8").trim())
+}
+
+/// So that nothing can add the target.
+fn path_without_rustup() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| !folder.join("rustup").exists());
+    std::env::join_paths(folders).expect("no folder holds a colon")
+}
+
+/// A compiler like the one in use, but without the target for WebAssembly.
+fn compiler_without_wasm(into: &Path) -> PathBuf {
+    let sysroot = sysroot();
+    let bare = into.join("sysroot");
+    let link_all = |from: &Path, to: &Path, but: &[&str]| {
+        fs::create_dir_all(to).expect("the folder is writable");
+        for entry in fs::read_dir(from).expect("the toolchain can be read").flatten() {
+            if !but.iter().any(|name| entry.file_name() == *name) {
+                symlink(entry.path(), to.join(entry.file_name())).expect("the folder is writable");
+            }
+        }
+    };
+    link_all(&sysroot, &bare, &["lib"]);
+    link_all(&sysroot.join("lib"), &bare.join("lib"), &["rustlib"]);
+    link_all(&sysroot.join("lib/rustlib"), &bare.join("lib/rustlib"), &[WASM]);
+    let wrapper = into.join("rustc");
+    let script =
+        format!("#!/bin/sh\nexec '{}' --sysroot '{}' \"$@\"\n", sysroot.join("bin/rustc").display(), bare.display());
+    fs::write(&wrapper, script).expect("the folder is writable");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("it is ours");
     wrapper
 }
 
-fn builds_for(rustc: &Path, target: &str, work: &Path) -> bool {
-    let source = work.join("nothing.rs");
-    fs::write(&source, "#![no_std]\npub fn nothing() {}\n").unwrap();
-    let mut compile = Command::new(rustc);
-    compile.args(["--crate-type", "rlib", "--target", target, "-o"]).arg(work.join("nothing.rlib")).arg(source);
-    compile.output().unwrap().status.success()
-}
-
-/// The settings of the workspace's dev profile, so that what was built for it serves here too.
-fn dev_profile() -> String {
-    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let sections = manifest.split("\n[").filter(|section| section.starts_with("profile.dev"));
-    sections.map(|section| format!("[{section}\n")).collect()
-}
-
-/// A crate of somebody else that depends on the package.
-fn dependent(work: &Path, package: &Path) -> PathBuf {
-    let folder = fresh(&work.join("dependent"));
-    fs::create_dir(folder.join("src")).unwrap();
-    let manifest = format!(
-        "[package]\nname = \"dependent\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\nhalfopen = {{ path = {:?} }}\n\n[workspace]\n\n{}",
-        package.to_str().unwrap(),
-        dev_profile()
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    // The versions that were fetched for this workspace.
-    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let program = "fn main() {\n    let host = halfopen::Host::open(\"memory\").expect(\"a host\");\n    \
-                   println!(\"{:?}\", host.breaker(\"pay\").call(|| Ok::<_, ()>(42)));\n}\n";
-    fs::write(folder.join("src/main.rs"), program).unwrap();
-    folder
-}
-
 #[test]
-fn the_packaged_crate_builds_as_a_dependency_where_webassembly_cannot_be_built() {
-    let started = Instant::now();
-    let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaging");
-    fs::create_dir_all(&work).unwrap();
-    let package = package(&work);
-    assert_eq!(fs::read(package.join("component/halfopen.wasm")).unwrap(), Component::embedded().bytes());
+fn a_package_brings_the_component_and_builds_where_no_component_can_be_built() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let package = packaged(folder.path());
+    let rustc = compiler_without_wasm(folder.path());
+    let source = folder.path().join("lib.rs");
+    fs::write(&source, "").expect("the folder is writable");
+    let refused = Command::new(&rustc)
+        .args(["--crate-type", "rlib", "--target", WASM, "--emit", "metadata"])
+        .arg("--out-dir")
+        .arg(folder.path())
+        .arg(&source)
+        .output()
+        .expect("the compiler can be started");
+    assert!(!refused.status.success(), "this toolchain was meant to be unable to build the guest");
 
-    let rustc = rustc_without_wasm(&work);
-    let host = line(self::rustc().args(["--print", "host-tuple"]));
-    assert!(builds_for(&rustc, &host, &work), "the toolchain builds nothing at all");
-    assert!(!builds_for(&rustc, WASM, &work), "the toolchain builds for WebAssembly");
-
-    let dependent = dependent(&work, &package);
-    // That of the tests: most of what is needed has been built there.
-    let test = std::env::current_exe().unwrap();
-    let target = test.ancestors().nth(3).unwrap().to_owned();
-    let mut build = cargo();
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
-        if name != "CARGO_HOME" {
-            build.env_remove(name);
-        }
-    }
-    run(build
-        .current_dir(&dependent)
-        .args(["build", "--quiet", "--offline", "--target-dir"])
-        .arg(&target)
-        .env("RUSTC", &rustc)
-        // Whatever could bring the target after all.
-        .env("RUSTUP_AUTO_INSTALL", "0"));
-    assert_eq!(line(&mut Command::new(target.join("debug/dependent"))), "Ok(42)");
-    println!("packaged, built and run in {:.0} s", started.elapsed().as_secs_f64());
+    let user = folder.path().join("user");
+    fs::create_dir_all(user.join("src")).expect("the folder is writable");
+    let manifest = format!(
+        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhalfopen = {{ path = {:?} }}\n\n[workspace]\n",
+        package
+    );
+    fs::write(user.join("Cargo.toml"), manifest).expect("the folder is writable");
+    fs::write(user.join("src/main.rs"), "fn main() {\n    let host = halfopen::Host::open(\"memory\").expect(\"it opens\");\n    assert!(host.list().expect(\"it lists\").is_empty());\n}\n")
+        .expect("the folder is writable");
+    fs::copy(root().join("Cargo.lock"), user.join("Cargo.lock")).expect("the folder is writable");
+    succeed(
+        Command::new(sysroot().join("bin/cargo"))
+            .args(["check", "--offline", "--quiet"])
+            .current_dir(&user)
+            // One folder for all runs: the dependencies are checked once.
+            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaging"))
+            .env("RUSTC", &rustc)
+            .env("PATH", path_without_rustup()),
+    );
 }
