@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -83,6 +84,7 @@ impl Bench {
         let mut command = Command::new(program());
         self.surround(&mut command);
         command.args(args);
+        with_default_signals(&mut command);
         command
     }
 
@@ -201,4 +203,17 @@ fn documented() -> &'static BTreeSet<i32> {
 /// Several transcripts in one snapshot.
 pub fn all(transcripts: impl IntoIterator<Item = String>) -> String {
     transcripts.into_iter().collect::<Vec<_>>().join("\n")
+}
+
+/// Lets a command start with the signals as a terminal leaves them, also where the tests run in the background.
+fn with_default_signals(command: &mut Command) {
+    let restore = || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2] {
+            // SAFETY: setting a signal back to its default is allowed between fork and exec.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: `restore` does nothing but that.
+    unsafe { command.pre_exec(restore) };
 }
