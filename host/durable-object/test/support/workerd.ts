@@ -1,0 +1,143 @@
+/** A real workerd as child process. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+
+import { decode, encode } from "../worker/json.js";
+
+/** The folder of the package. */
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
+const BUILD = join(ROOT, "build");
+
+export interface Options {
+  /** The module that the Worker starts with, below `build/`. */
+  entry?: string;
+  /** Durable Object classes, by the name of their binding. */
+  objects?: Record<string, string>;
+  /** Plain variables. */
+  vars?: Record<string, string>;
+  /** Where the objects keep their data; a folder of its own that is removed at the end unless given. */
+  disk?: string;
+}
+
+const OBJECTS = { HALFOPEN: "HalfOpen", TEST: "TestObject" };
+
+export class Workerd {
+  readonly url: string;
+  readonly pid: number;
+  readonly #child: ChildProcess;
+  readonly #remove: string[];
+  readonly #log: string[];
+
+  private constructor(url: string, child: ChildProcess, remove: string[], log: string[]) {
+    this.url = url;
+    this.pid = child.pid ?? 0;
+    this.#child = child;
+    this.#remove = remove;
+    this.#log = log;
+  }
+
+  static async start(options: Options = {}): Promise<Workerd> {
+    const remove: string[] = [];
+    let disk = options.disk;
+    if (disk === undefined) {
+      disk = await mkdtemp(join(tmpdir(), "halfopen-"));
+      remove.push(disk);
+    }
+    const config = join(BUILD, `workerd-${process.pid}-${Math.random().toString(36).slice(2)}.capnp`);
+    await writeFile(config, await configuration(options));
+    remove.push(config);
+    // The program itself and not the script that starts it: a signal is to reach it.
+    const program = (createRequire(import.meta.url)("workerd") as { default: string }).default;
+    const child = spawn(program, ["serve", config, "--control-fd=3", `-ddisk=${disk}`], {
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+    });
+    const log: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (data) => log.push(String(data)));
+    const port = await listening(child, log);
+    return new Workerd(`http://127.0.0.1:${port}`, child, remove, log);
+  }
+
+  /** Calls a handler of the test Worker. */
+  async post<T>(handler: string, body: unknown): Promise<T> {
+    const response = await fetch(`${this.url}/${handler}`, { method: "POST", body: encode(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return decode(text) as T;
+  }
+
+  /** What it has printed so far. */
+  get log(): string {
+    return this.#log.join("");
+  }
+
+  /** Ends it, with a signal, and removes what it left. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once("exit", resolve));
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      this.#child.kill(signal);
+      await ended;
+    }
+    for (const path of this.#remove) await rm(path, { recursive: true, force: true });
+  }
+}
+
+function listening(child: ChildProcess, log: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    (child.stdio[3] as Readable).on("data", (data) => {
+      text += String(data);
+      const port = /"event":"listen".*"port":(\d+)/.exec(text)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+    child.once("exit", (code) => reject(new Error(`workerd ended with ${code} before it listened:\n${log.join("")}`)));
+  });
+}
+
+async function configuration({ entry = "test/worker/main.js", objects = OBJECTS, vars = {} }: Options): Promise<string> {
+  const modules = [
+    ...(await modulesIn(join(BUILD, dirname(entry)), BUILD)),
+    ...(await modulesIn(join(ROOT, "dist"), ROOT)),
+    ...(await modulesIn(join(ROOT, "generated"), ROOT)),
+  ];
+  // The first module is the one that the Worker starts with.
+  modules.sort((a, b) => Number(b.name === entry) - Number(a.name === entry));
+  const quoted = JSON.stringify;
+  const list = (items: string[]): string => items.map((item) => `    ${item},`).join("\n");
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .main),
+    (name = "disk", disk = (path = "unset", writable = true)),
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const main :Workerd.Worker = (
+  compatibilityDate = "2026-11-01",
+  durableObjectStorage = (localDisk = "disk"),
+  modules = [
+${list(modules.map(({ name, path }) => `(name = ${quoted(name)}, ${name.endsWith(".wasm") ? "wasm" : "esModule"} = embed ${quoted(path)})`))}
+  ],
+  durableObjectNamespaces = [
+${list(Object.values(objects).map((name) => `(className = ${quoted(name)}, uniqueKey = ${quoted(name)}, enableSql = true)`))}
+  ],
+  bindings = [
+${list(Object.entries(objects).map(([name, object]) => `(name = ${quoted(name)}, durableObjectNamespace = ${quoted(object)})`))}
+${list(Object.entries(vars).map(([name, value]) => `(name = ${quoted(name)}, text = ${quoted(value)})`))}
+  ],
+);
+`;
+}
+
+async function modulesIn(folder: string, from: string): Promise<{ name: string; path: string }[]> {
+  const entries = await readdir(folder, { recursive: true });
+  return entries
+    .filter((entry) => /\.(js|wasm)$/.test(entry))
+    .map((entry) => join(folder, entry))
+    .map((file) => ({ name: relative(from, file), path: relative(BUILD, file) }));
+}
