@@ -1,8 +1,9 @@
 /** The Worker under test: lets a test call any method of any object, and run replay files. */
 import { HalfOpen } from "../../dist/index.js";
 import { decode, encode } from "./json.js";
-import { Replay, type WireStep } from "./replay.js";
+import { Replay } from "./replay.js";
 import { TestObject } from "./test-object.js";
+import type { WireStep } from "./wire.js";
 
 export { HalfOpen, TestObject };
 
