@@ -15,7 +15,6 @@ export class Engine {
   readonly store: Store;
   readonly #storage: DurableObjectStorage;
   readonly #surroundings: Surroundings;
-  readonly #runtime: Runtime;
   readonly #ports: Ports;
 
   constructor(storage: DurableObjectStorage, surroundings: Surroundings) {
@@ -23,7 +22,6 @@ export class Engine {
     this.store = store;
     this.#storage = storage;
     this.#surroundings = surroundings;
-    this.#runtime = surroundings.runtime ?? EMBEDDED;
     this.#ports = {
       load: (dependency) => store.load(dependency),
       commit: (...args) => store.commit(...args),
@@ -39,7 +37,8 @@ export class Engine {
 
   /** One call of the component in one transaction, which stands only if the call returns. */
   run<T>(call: (exports: Exports) => T): T {
-    return this.transaction(() => this.#runtime.run(this.#surroundings.defaultPolicy, this.#ports, call));
+    const { runtime = EMBEDDED, defaultPolicy } = this.#surroundings;
+    return this.transaction(() => runtime.run(defaultPolicy, this.#ports, call));
   }
 
   /**

@@ -7,6 +7,8 @@ import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
+import type { Fault } from "@halfopen/durable-object";
+
 import { decode, encode } from "../worker/json.js";
 
 /** The folder of the package. */
@@ -22,6 +24,18 @@ export interface Options {
   vars?: Record<string, string>;
   /** Where the objects keep their data; a folder of its own that is removed at the end unless given. */
   disk?: string;
+}
+
+/** What the Worker threw. */
+export class RemoteError extends Error {
+  override readonly name: string;
+  readonly fault: Fault | null;
+
+  constructor(name: string, message: string, fault: Fault | null) {
+    super(message);
+    this.name = name;
+    this.fault = fault;
+  }
 }
 
 const OBJECTS = { HALFOPEN: "HalfOpen", TEST: "TestObject" };
@@ -66,8 +80,20 @@ export class Workerd {
   async post<T>(handler: string, body: unknown): Promise<T> {
     const response = await fetch(`${this.url}/${handler}`, { method: "POST", body: encode(body) });
     const text = await response.text();
-    if (!response.ok) throw new Error(text);
-    return decode(text) as T;
+    if (response.ok) return decode(text) as T;
+    if (!text.startsWith("{")) throw new Error(text);
+    const { name, message, fault } = decode(text) as Pick<RemoteError, "name" | "message" | "fault">;
+    throw new RemoteError(name, message, fault);
+  }
+
+  /** Calls a method of a test object. */
+  object<T>(name: string, method: string, ...args: unknown[]): Promise<T> {
+    return this.post("object", { object: "TEST", name, method, args });
+  }
+
+  /** Calls a method of a client. */
+  client<T>(dependency: string, options: object, method: string, ...args: unknown[]): Promise<T> {
+    return this.post("client", { dependency, options, method, args });
   }
 
   /** What it has printed so far. */
