@@ -8,7 +8,7 @@ import { waitUntil } from "cloudflare:workers";
 import { Admitted, type Basis, type Deferred } from "./admitted.js";
 import { type CallContext, type CallOptions, type CallResult, make } from "./call.js";
 import { enlist, delist } from "./directory.js";
-import { BreakerError, type Fault } from "./faults.js";
+import { BreakerError, type Fault, type Reply } from "./faults.js";
 import { Local, type LocalDecision, ago, instant } from "./local.js";
 import { objectName } from "./names.js";
 import type { PolicyInForce, PolicyInput } from "./policy.js";
@@ -199,10 +199,13 @@ export class Breaker {
 
   async #ask(): Promise<Decision> {
     const settled = this.#local.take();
-    const late = (decision: Decision): void => {
-      // Nobody waits for it any more; without this the lease would have to run out.
-      if (decision.kind === "probe") afterwards(this.release(decision.permit));
-    };
+    // Nobody waits for a probe that comes late; without this its lease would have to run out.
+    const late = (answer: Promise<Reply<Decision>>): void =>
+      afterwards(
+        answer.then(async (reply) => {
+          if (reply.ok && reply.value.kind === "probe") await this.release(reply.value.permit);
+        }),
+      );
     const decision = await this.#reach.ask<Decision>((o) => {
       return settled.length === 0
         ? o.acquire(this.dependency, this.#caller)

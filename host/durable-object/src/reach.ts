@@ -36,11 +36,11 @@ export class Reach {
   }
 
   /**
-   * Calls the object. `late` gets an answer that came after the time was up.
+   * Calls the object. `late` is given what the answer may still become once the time is up.
    *
    * @throws BreakerError the object's fault, or `unreachable`
    */
-  async ask<T>(call: (object: Stub) => PromiseLike<unknown>, late?: (value: T) => void): Promise<T> {
+  async ask<T>(call: (object: Stub) => PromiseLike<unknown>, late?: (answer: Promise<Reply<T>>) => void): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | null = null;
     const tooLate = new Promise<"too late">((resolve) => {
       timer = setTimeout(() => resolve("too late"), this.#withinMs);
@@ -56,7 +56,8 @@ export class Reach {
       if (timer !== null) clearTimeout(timer);
     }
     if (reply === "too late") {
-      answer.then((reply) => reply.ok && late?.(reply.value)).catch(() => {});
+      if (late === undefined) answer.catch(() => {});
+      else late(answer);
       throw unreachable(`the object did not answer within ${this.#withinMs} ms`);
     }
     if (!reply.ok) throw new BreakerError(reply.fault);

@@ -1,11 +1,22 @@
-/** JSON that also carries bigints, between the tests and the Worker under test. */
+/** JSON that also carries bigints, undefined and odd numbers, between the tests and the Worker under test. */
 export function encode(value: unknown): string {
-  return JSON.stringify(value, (_, value) => (typeof value === "bigint" ? { $bigint: String(value) } : value));
+  return JSON.stringify(value, function (this: unknown, _, value: unknown) {
+    if (typeof value === "bigint") return { $bigint: String(value) };
+    if (typeof value === "number" && !Number.isFinite(value)) return { $number: String(value) };
+    if (value === undefined && Array.isArray(this)) return { $undefined: true };
+    return value;
+  });
 }
 
 export function decode(text: string): unknown {
   return JSON.parse(text, (_, value: unknown) => {
-    const wrapped = (value as { $bigint?: unknown } | null)?.$bigint;
-    return typeof wrapped === "string" ? BigInt(wrapped) : value;
+    const { $bigint, $number } = (value ?? {}) as { $bigint?: unknown; $number?: unknown };
+    if (typeof $bigint === "string") return BigInt($bigint);
+    return typeof $number === "string" ? Number($number) : value;
   });
+}
+
+/** JSON's reviver cannot put undefined into an array: that is done last. */
+export function argumentsOf(args: unknown[]): unknown[] {
+  return args.map((arg) => ((arg as { $undefined?: unknown } | null)?.$undefined === true ? undefined : arg));
 }

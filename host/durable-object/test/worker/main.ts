@@ -9,7 +9,7 @@ import {
   retryLater,
   unavailable,
 } from "../../dist/index.js";
-import { decode, encode } from "./json.js";
+import { argumentsOf, decode, encode } from "./json.js";
 import { Replay } from "./replay.js";
 import { TestObject } from "./test-object.js";
 import type { WireStep } from "./wire.js";
@@ -47,7 +47,7 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
   /** Calls a method of an object. */
   async object(body: { object: "HALFOPEN" | "TEST"; name: string; method: string; args: unknown[] }, env) {
     const stub = env[body.object].getByName(body.name) as unknown as Methods;
-    return (stub[body.method] as Methods[string])(...body.args);
+    return (stub[body.method] as Methods[string])(...argumentsOf(body.args));
   },
 
   /** Calls a method of a client. */

@@ -2,6 +2,7 @@ import { HalfOpen, type Reply, type Settlement } from "../../dist/index.js";
 import type { Decision, Outcome, Receipt, Tally } from "../../dist/index.js";
 import type { Surroundings } from "../../dist/surroundings.js";
 import { Hostile, type Misdeed } from "./hostile.js";
+import { encode } from "./json.js";
 
 /** What a test gives to an object. It lives as long as the object does: a restart forgets it. */
 export interface Setup {
@@ -101,7 +102,7 @@ export class TestObject extends HalfOpen {
   }
 
   override settleAndAcquire(dependency: string, caller: string, settled: Settlement[]): Reply<Decision> {
-    this.#note(`settleAndAcquire ${JSON.stringify(settled)}`);
+    this.#note(`settleAndAcquire ${encode(settled)}`);
     return super.settleAndAcquire(dependency, caller, settled);
   }
 
@@ -111,7 +112,7 @@ export class TestObject extends HalfOpen {
   }
 
   override reportTally(dependency: string, permit: string, tally: Tally): Reply<Receipt> {
-    this.#note(`reportTally ${JSON.stringify(tally)}`);
+    this.#note(`reportTally ${encode(tally)}`);
     return super.reportTally(dependency, permit, tally);
   }
 
