@@ -22,6 +22,8 @@ export interface Options {
   objects?: Record<string, string>;
   /** Plain variables. */
   vars?: Record<string, string>;
+  /** Whether the Worker has the package at hand. Default true. */
+  package?: boolean;
   /** Where the objects keep their data; a folder of its own that is removed at the end unless given. */
   disk?: string;
 }
@@ -124,12 +126,12 @@ function listening(child: ChildProcess, log: string[]): Promise<number> {
   });
 }
 
-async function configuration({ entry = "test/worker/main.js", objects = OBJECTS, vars = {} }: Options): Promise<string> {
-  const modules = [
-    ...(await modulesIn(join(BUILD, dirname(entry)), BUILD)),
-    ...(await modulesIn(join(ROOT, "dist"), ROOT)),
-    ...(await modulesIn(join(ROOT, "generated"), ROOT)),
-  ];
+async function configuration(options: Options): Promise<string> {
+  const { entry = "test/worker/main.js", objects = OBJECTS, vars = {} } = options;
+  const modules = await modulesIn(join(BUILD, dirname(entry)), BUILD);
+  if (options.package !== false) {
+    for (const folder of ["dist", "generated"]) modules.push(...(await modulesIn(join(ROOT, folder), ROOT)));
+  }
   // The first module is the one that the Worker starts with.
   modules.sort((a, b) => Number(b.name === entry) - Number(a.name === entry));
   const quoted = JSON.stringify;
@@ -141,6 +143,7 @@ const config :Workerd.Config = (
     (name = "disk", disk = (path = "unset", writable = true)),
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
+  v8Flags = ["--expose-gc"],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const main :Workerd.Worker = (
