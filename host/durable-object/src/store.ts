@@ -34,6 +34,9 @@ const TABLES = `
   CREATE TABLE halfopen_directory (dependency TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
 `;
 
+/** An object has one dependency; one that is used for many does not keep them all. */
+const MOST_KNOWN = 16;
+
 /** Compare and set in one statement: it inserts nothing where the version is another. */
 const COMMIT = `
   INSERT OR REPLACE INTO halfopen_record (dependency, version, data)
@@ -55,7 +58,11 @@ export class Store {
   readonly #sql: SqlStorage;
   readonly #history: number;
   #ready = false;
-  /** Whether anything was committed since `run` began. */
+  /** What the database holds: nobody else writes it, and an object whose writes fail to become durable is ended. */
+  #known = new Map<string, storage.Snapshot>();
+  /** What is known once the transaction stands. */
+  readonly #learnt = new Map<string, storage.Snapshot>();
+  /** Whether anything was committed in this transaction. */
   wrote = false;
 
   constructor(sql: SqlStorage, history: number) {
@@ -80,17 +87,34 @@ export class Store {
     });
   }
 
-  /** Forgets what it took for settled, since the transaction that settled it is gone. */
+  /** The transaction is gone, and with it whatever it settled. */
   rolledBack(): void {
     this.#ready = false;
+    this.#known.clear();
+    this.#learnt.clear();
+    this.wrote = false;
   }
 
-  /** What has been prepared in this transaction stands. */
+  /** The transaction stands. */
   committed(): void {
     this.#ready = true;
+    if (this.#learnt.size === 0) return;
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    for (const [dependency, snapshot] of this.#learnt) this.#known.set(dependency, snapshot);
+    this.#learnt.clear();
   }
 
   load(dependency: string): storage.Snapshot {
+    const known = this.#learnt.get(dependency) ?? this.#known.get(dependency);
+    return known ?? this.#learn(dependency, this.#read(dependency));
+  }
+
+  #learn(dependency: string, snapshot: storage.Snapshot): storage.Snapshot {
+    this.#learnt.set(dependency, snapshot);
+    return snapshot;
+  }
+
+  #read(dependency: string): storage.Snapshot {
     return this.guard(() => {
       const row = this.#sql
         .exec<{ version: number; data: ArrayBuffer | null }>(
@@ -116,14 +140,16 @@ export class Store {
       const row = this.#sql
         .exec<{ version: number }>(COMMIT, dependency, Number(basedOn), data ?? null)
         .next().value;
-      if (row === undefined) return { tag: "stale", val: this.load(dependency) };
+      if (row === undefined) return { tag: "stale", val: this.#learn(dependency, this.#read(dependency)) };
+      const version = BigInt(row.version);
       this.wrote = true;
+      this.#learn(dependency, data === undefined ? { version } : { version, data });
       if (data === undefined) {
         this.#sql.exec("DELETE FROM halfopen_transition WHERE dependency = ?", dependency);
       } else if (transitions.length > 0) {
         this.#note(dependency, transitions);
       }
-      return { tag: "committed", val: BigInt(row.version) };
+      return { tag: "committed", val: version };
     });
   }
 
