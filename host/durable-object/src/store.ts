@@ -116,12 +116,8 @@ export class Store {
 
   #read(dependency: string): storage.Snapshot {
     return this.guard(() => {
-      const row = this.#sql
-        .exec<{ version: number; data: ArrayBuffer | null }>(
-          "SELECT version, data FROM halfopen_record WHERE dependency = ?",
-          dependency,
-        )
-        .next().value;
+      const query = "SELECT version, data FROM halfopen_record WHERE dependency = ?";
+      const row = this.rows<{ version: number; data: ArrayBuffer | null }>(query, dependency)[0];
       if (row === undefined) return { version: 0n };
       const version = BigInt(row.version);
       if (row.data === null) return { version };
@@ -137,9 +133,7 @@ export class Store {
     transitions: wit.Transition[],
   ): storage.CommitOutcome {
     return this.guard(() => {
-      const row = this.#sql
-        .exec<{ version: number }>(COMMIT, dependency, Number(basedOn), data ?? null)
-        .next().value;
+      const row = this.rows<{ version: number }>(COMMIT, dependency, Number(basedOn), data ?? null)[0];
       if (row === undefined) return { tag: "stale", val: this.#learn(dependency, this.#read(dependency)) };
       const version = BigInt(row.version);
       this.wrote = true;
@@ -174,8 +168,8 @@ export class Store {
     });
   }
 
-  /** Runs a query that does not concern a record. */
-  rows<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T[] {
+  /** Runs a query to its end: a statement that is left open slows down the transaction that it stands in. */
+  rows<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: (SqlStorageValue | Uint8Array)[]): T[] {
     return this.guard(() => this.#sql.exec<T>(query, ...bindings).toArray());
   }
 
