@@ -167,7 +167,7 @@ function action(name: (typeof STEPS)[number], by: string, fields: Fields): { cal
     }
     case "report": {
       const outcome = fields.word("outcome", ["success", "failure", "timeout", "ignored"]);
-      return report(name, [fields.required("outcome", outcome), fields.whole("took_ms")], by, fields);
+      return report(name, [fields.required("outcome", outcome), fields.whole("took_ms") ?? null], by, fields);
     }
     case "tally": {
       const count = (key: string): bigint => fields.whole(key) ?? 0n;
@@ -190,7 +190,7 @@ function action(name: (typeof STEPS)[number], by: string, fields: Fields): { cal
       return control({ do: name, args: [fields.required("policy", policyOf(fields))] }, fields);
     case "force": {
       const mode = fields.required("mode", fields.word("mode", ["open", "closed", "none"]));
-      return control({ do: name, args: [mode, fields.whole("lasting_ms"), ""] }, fields);
+      return control({ do: name, args: [mode, fields.whole("lasting_ms") ?? null, ""] }, fields);
     }
     default:
       return control({ do: name }, fields);
