@@ -1,0 +1,68 @@
+//! `halfopen component`: the state machine as a file.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use halfopen::Component;
+use serde_json::json;
+
+use crate::args::{self, ComponentAction, Global};
+use crate::exit::{Code, Failure};
+use crate::output::{line, written};
+use crate::{open, text};
+
+/// Does what the command says.
+pub fn component(args: &args::Component, global: &Global) -> anyhow::Result<()> {
+    match &args.action {
+        None => show(None, false, global),
+        Some(ComponentAction::Show { file, json }) => show(file.as_deref(), *json, global),
+        Some(ComponentAction::Write { file, force }) => write(file, *force),
+    }
+}
+
+fn show(file: Option<&Path>, json: bool, global: &Global) -> anyhow::Result<()> {
+    let (component, place) = match (file, open::component(global)?) {
+        (Some(file), _) => (Component::from_file(file)?, file.display().to_string()),
+        (None, Some(component)) => {
+            (component, global.component.as_deref().unwrap_or(Path::new("")).display().to_string())
+        }
+        (None, None) => (Component::embedded(), "built in".to_owned()),
+    };
+    let (imports, exports) = (component.imports()?, component.exports()?);
+    let (bytes, sha256) = (component.bytes().len(), component.sha256());
+    if json {
+        let all = json!({ "bytes": bytes, "sha256": sha256, "imports": imports, "exports": exports });
+        return line(text::json(&all)?);
+    }
+    line(format_args!("component  {}", text::escape(&place)))?;
+    line(format_args!("bytes      {bytes}"))?;
+    line(format_args!("sha256     {sha256}"))?;
+    for (heading, names) in [("imports", imports), ("exports", exports)] {
+        for (index, name) in names.iter().enumerate() {
+            let heading = if index == 0 { heading } else { "" };
+            line(format_args!("{heading:<10} {}", text::escape(name)))?;
+        }
+    }
+    Ok(())
+}
+
+fn write(file: &Path, force: bool) -> anyhow::Result<()> {
+    let component = Component::embedded();
+    if file == Path::new("-") {
+        let mut out = std::io::stdout();
+        return written(out.write_all(component.bytes()).and_then(|()| out.flush()));
+    }
+    let place = file.display();
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).create_new(!force);
+    let written = options.open(file).and_then(|mut file| file.write_all(component.bytes()));
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::error(Code::Usage, format!("{place} exists; give --force to replace it, or another name"))
+        }
+        std::io::ErrorKind::PermissionDenied => Failure::error(Code::Denied, format!("cannot write {place}: {error}")),
+        _ => Failure::error(Code::Io, format!("cannot write {place}: {error}")),
+    })?;
+    let (bytes, sha256) = (component.bytes().len(), component.sha256());
+    line(format_args!("{}: {bytes} bytes, sha256 {sha256}", text::escape(&place.to_string())))
+}

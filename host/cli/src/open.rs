@@ -1,0 +1,115 @@
+//! Opens the host that the global options speak of.
+
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use halfopen::replay::Replay;
+use halfopen::{Component, Host, HostBuilder, OnStoreError, Policy};
+
+use crate::args::Global;
+use crate::exit::{Code, Failure};
+use crate::policy;
+
+/// The longest name of a namespace, in bytes, as for dependencies.
+const LONGEST_NAMESPACE: usize = 256;
+
+/// Opens it.
+pub fn host(global: &Global) -> anyhow::Result<Host> {
+    host_that(global, OnStoreError::FailClosed)
+}
+
+/// The same, with a choice of what to do when the store fails.
+pub fn host_that(global: &Global, on_store_error: OnStoreError) -> anyhow::Result<Host> {
+    Ok(builder(global)?.on_store_error(on_store_error).build().map_err(policy::in_file_names_open)?)
+}
+
+fn builder(global: &Global) -> anyhow::Result<HostBuilder> {
+    let builder = Host::builder()
+        .address(&address(global)?)
+        .namespace(namespace(global)?)
+        .default_policy(default_policy(global)?);
+    Ok(match component(global)? {
+        Some(component) => builder.component(component),
+        None => builder,
+    })
+}
+
+/// What runs replay files: in memory, unless `--store` says otherwise.
+pub fn replay(global: &Global) -> anyhow::Result<Replay> {
+    Ok(Replay::at(global.store.as_deref().unwrap_or("memory"))?)
+}
+
+/// The component that `--component` names.
+pub fn component(global: &Global) -> anyhow::Result<Option<Component>> {
+    Ok(global.component.as_ref().map(Component::from_file).transpose()?)
+}
+
+/// The policy that `--default-policy` names, or the built-in one.
+pub fn default_policy(global: &Global) -> anyhow::Result<Policy> {
+    global.default_policy.as_deref().map_or_else(|| Ok(Policy::default()), policy::read)
+}
+
+fn namespace(global: &Global) -> anyhow::Result<&str> {
+    let name = global.namespace.as_str();
+    if name.is_empty() || name.len() > LONGEST_NAMESPACE || name.contains(char::is_control) {
+        let message = format!("the namespace {name:?} is invalid: 1 to 256 bytes without control characters");
+        return Err(Failure::error(Code::Usage, message));
+    }
+    Ok(name)
+}
+
+/// Where the store is, as the library takes it.
+fn address(global: &Global) -> anyhow::Result<String> {
+    if let Some(address) = &global.store {
+        return Ok(address.clone());
+    }
+    let folder = state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
+        let message = "no place for the store: neither XDG_STATE_HOME nor HOME is set to a full path; \
+                       give --store sqlite:PATH, or set HALFOPEN_STORE";
+        Failure::error(Code::Config, message)
+    })?;
+    create_private(&folder).map_err(|error| {
+        let code = if error.kind() == std::io::ErrorKind::PermissionDenied { Code::Denied } else { Code::Io };
+        Failure::error(
+            code,
+            format!("cannot make the folder {} for the store: {error}; give --store", folder.display()),
+        )
+    })?;
+    let file = folder.join("halfopen.db");
+    let path = file.to_str().ok_or_else(|| {
+        Failure::error(Code::Config, format!("the path {} is not UTF-8; give --store", file.display()))
+    })?;
+    Ok(format!("sqlite:{path}"))
+}
+
+/// The folder for what a program remembers, by the XDG base directory rules: paths that are not full are left out of
+/// account.
+fn state_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let full = |path: &PathBuf| path.is_absolute();
+    let state = variable("XDG_STATE_HOME").filter(full);
+    let state = state.or_else(|| variable("HOME").filter(full).map(|home| home.join(".local/state")))?;
+    Some(state.join("halfopen"))
+}
+
+/// Makes a folder that nobody else may look into; one that is there stays as it is.
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_folder_follows_xdg() {
+        let with = |xdg: Option<&str>, home: Option<&str>| {
+            let of = |name: &str| if name == "HOME" { home } else { xdg };
+            state_folder(|name| of(name).map(PathBuf::from))
+        };
+        assert_eq!(with(Some("/state"), Some("/home/me")), Some("/state/halfopen".into()));
+        assert_eq!(with(None, Some("/home/me")), Some("/home/me/.local/state/halfopen".into()));
+        assert_eq!(with(Some("state"), Some("/home/me")), Some("/home/me/.local/state/halfopen".into()));
+        assert_eq!(with(Some(""), Some("")), None);
+        assert_eq!(with(None, None), None);
+    }
+}

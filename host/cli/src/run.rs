@@ -1,0 +1,271 @@
+//! `halfopen run`: ask, and only if allowed start the command.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use halfopen::{Breaker, Decision, Deferral, LeaseKeeper, OnStoreError, OpenError, Outcome, PermitGuard, Verdict};
+use rustix::process::Signal;
+
+use crate::args::{Global, OnStoreError as Choice, Run};
+use crate::exit::Code;
+use crate::output::note;
+use crate::supervise::{Ended, Supervisor, TimeLimit};
+use crate::{open, text};
+
+/// However short a wait the breaker asks for, the program does not ask more often than this.
+const LEAST_WAIT: Duration = Duration::from_millis(50);
+
+/// How many bytes the name of a caller may have.
+const CALLER: usize = 64;
+
+/// Does it; answers with the exit status.
+pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
+    let supervisor = Supervisor::new()?;
+    let session = Session { args, supervisor: &supervisor };
+    let host = match open::host_that(global, on_store_error(args.on_store_error)) {
+        Ok(host) => host,
+        Err(error) => match error.downcast_ref::<OpenError>() {
+            Some(OpenError::Store(why)) if args.on_store_error == Choice::FailOpen => {
+                session.tell_unrecorded(why);
+                return session.start(None);
+            }
+            _ => return Err(error),
+        },
+    };
+    let caller = args.caller.clone().unwrap_or_else(|| default_caller(args));
+    let breaker = host.breaker(args.dependency.as_str()).caller(caller);
+    let admitted = match session.ask(&breaker)? {
+        Ok(admitted) => admitted,
+        Err(NotNow::Deferred) => return Ok(Code::Deferred as u8),
+        Err(NotNow::Interrupted(signal)) => return Ok(of_signal(signal)),
+    };
+    if let Some(why) = admitted.guard.unrecorded() {
+        session.tell_unrecorded(why);
+        return session.start(None);
+    }
+    session.start(Some((&breaker, admitted)))
+}
+
+fn on_store_error(choice: Choice) -> OnStoreError {
+    match choice {
+        Choice::FailClosed => OnStoreError::FailClosed,
+        Choice::FailOpen => OnStoreError::FailOpen,
+    }
+}
+
+/// The command's name, so that `status` tells people what holds a lease.
+fn default_caller(args: &Run) -> String {
+    let name = args.command.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
+    let pid = format!(" (pid {})", std::process::id());
+    let mut name: String = name.to_string_lossy().chars().filter(|c| !c.is_control()).collect();
+    name.truncate(name.floor_char_boundary(CALLER - pid.len()));
+    name + &pid
+}
+
+fn of_signal(signal: Signal) -> u8 {
+    u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX)
+}
+
+/// A permit, and what it was given for.
+struct Admitted {
+    guard: PermitGuard,
+    probe: bool,
+}
+
+/// Why the command is not started.
+enum NotNow {
+    Deferred,
+    Interrupted(Signal),
+}
+
+struct Session<'a> {
+    args: &'a Run,
+    supervisor: &'a Supervisor,
+}
+
+impl Session<'_> {
+    fn say(&self, message: &str) {
+        if !self.args.quiet {
+            note(format_args!("{}: {message}", self.args.dependency));
+        }
+    }
+
+    fn tell_unrecorded(&self, why: &halfopen::StoreError) {
+        self.say(&format!("{why}; starting the command all the same, and recording nothing (fail-open)"));
+    }
+
+    /// Asks, and with `--wait` waits as told and asks again.
+    fn ask(&self, breaker: &Breaker) -> anyhow::Result<Result<Admitted, NotNow>> {
+        let started = Instant::now();
+        loop {
+            let deferral = match breaker.acquire()? {
+                Decision::Proceed(guard) => return Ok(Ok(Admitted { guard, probe: false })),
+                Decision::Probe(guard) => return Ok(Ok(Admitted { guard, probe: true })),
+                Decision::Defer(deferral) => deferral,
+            };
+            let wait = deferral.wait().max(LEAST_WAIT);
+            if !self.waits(&deferral, wait, started) {
+                return Ok(Err(NotNow::Deferred));
+            }
+            if let Some(signal) = self.supervisor.sleep(wait) {
+                return Ok(Err(NotNow::Interrupted(signal)));
+            }
+        }
+    }
+
+    /// Whether to wait for so long and ask again; says why and when to come back either way.
+    fn waits(&self, deferral: &Deferral, wait: Duration, started: Instant) -> bool {
+        let (why, when) = (deferral.reason.explained(), text::duration(wait));
+        if !self.args.wait {
+            self.say(&format!("not started: {why}; come back in {when}"));
+            return false;
+        }
+        let left = self.args.max_wait.map(|most| most.saturating_sub(started.elapsed()));
+        if left.is_some_and(|left| left < wait) {
+            self.say(&format!("not started: {why}; come back in {when}, which is longer than --max-wait allows"));
+            return false;
+        }
+        self.say(&format!("{why}; asking again in {when}"));
+        true
+    }
+
+    /// Starts the command and reports how it ended; without a permit nothing is reported.
+    fn start(&self, admitted: Option<(&Breaker, Admitted)>) -> anyhow::Result<u8> {
+        if let Some(signal) = self.supervisor.asked_to_end() {
+            // What there is of a permit is given back when it is dropped.
+            return Ok(of_signal(signal));
+        }
+        let probe = admitted.as_ref().is_some_and(|(_, admitted)| admitted.probe);
+        let token = admitted.as_ref().and_then(|(_, admitted)| admitted.guard.token());
+        let mut command = self.command(probe, token);
+        let keeper = admitted.as_ref().and_then(|(breaker, admitted)| self.keep(breaker, admitted));
+        let ended = match self.supervisor.run(&mut command, self.limit()) {
+            Ok(ended) => ended,
+            Err(error) => return Ok(self.cannot_start(&error)),
+        };
+        drop(keeper);
+        if let Some((breaker, admitted)) = admitted {
+            self.report(breaker, admitted, &ended);
+        }
+        Ok(if ended.timed_out { Code::TimedOut as u8 } else { ended.code() })
+    }
+
+    fn command(&self, probe: bool, token: Option<u64>) -> Command {
+        let mut words = self.args.command.iter();
+        let mut command = Command::new(words.next().map(std::ffi::OsString::as_os_str).unwrap_or_default());
+        command
+            .args(words)
+            .env("HALFOPEN_DEPENDENCY", &self.args.dependency)
+            .env("HALFOPEN_ROLE", if probe { "probe" } else { "call" });
+        match token {
+            Some(token) => command.env("HALFOPEN_TOKEN", token.to_string()),
+            // Not that of a probe which this program is itself a part of.
+            None => command.env_remove("HALFOPEN_TOKEN"),
+        };
+        command
+    }
+
+    fn limit(&self) -> Option<TimeLimit> {
+        self.args.timeout.map(|timeout| TimeLimit { timeout, kill_after: self.args.kill_after })
+    }
+
+    /// Keeps the lease of a probe alive, and says so when it is lost all the same.
+    fn keep(&self, breaker: &Breaker, admitted: &Admitted) -> Option<LeaseKeeper> {
+        let expires_in = admitted.guard.expires_in()?;
+        let (dependency, quiet) = (self.args.dependency.clone(), self.args.quiet);
+        Some(LeaseKeeper::start_with(breaker, admitted.guard.permit(), expires_in, move |why| {
+            if !quiet {
+                note(format_args!(
+                    "{dependency}: the probe's lease is lost ({why}); the command runs on, but its result will not count"
+                ));
+            }
+        }))
+    }
+
+    fn cannot_start(&self, error: &io::Error) -> u8 {
+        let name = self.args.command.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+        let (code, why) = match error.kind() {
+            io::ErrorKind::NotFound => (Code::NotFound, "not found; give a full path, or see PATH".to_owned()),
+            _ => (Code::CannotExecute, error.to_string()),
+        };
+        note(format_args!("cannot start {name:?}: {why}; nothing was reported about {}", self.args.dependency));
+        code as u8
+    }
+
+    /// Reports. Whatever comes of it, the exit status stays the command's.
+    fn report(&self, breaker: &Breaker, admitted: Admitted, ended: &Ended) {
+        let outcome = self.outcome(ended);
+        // Written at once: this process will not be asked again.
+        let receipt = breaker.report(admitted.guard.into_permit(), outcome, Some(ended.took));
+        match receipt {
+            Ok(receipt) => {
+                if let (true, Verdict::Stale(why)) = (admitted.probe, receipt.verdict) {
+                    self.say(&format!("the probe's result came too late and does not count ({why})"));
+                }
+            }
+            Err(error) => note(format_args!(
+                "{}: the command has run, but its result ({outcome}) could not be recorded: {error}",
+                self.args.dependency
+            )),
+        }
+    }
+
+    fn outcome(&self, ended: &Ended) -> Outcome {
+        let code = ended.code();
+        if ended.timed_out {
+            Outcome::Timeout
+        } else if code == 0 {
+            Outcome::Success
+        } else if ended.interrupted || self.args.ignore_status.iter().any(|range| range.contains(&code)) {
+            Outcome::Ignored
+        } else {
+            Outcome::Failure
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
+
+    fn args(words: &[&str]) -> Run {
+        let cli = crate::args::Cli::try_parse_from([&["halfopen", "run"], words].concat()).unwrap();
+        match cli.command {
+            crate::args::Command::Run(run) => run,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn outcome(args: &Run, raw_status: i32, timed_out: bool, interrupted: bool) -> Outcome {
+        let ended = Ended { status: ExitStatus::from_raw(raw_status), took: Duration::ZERO, timed_out, interrupted };
+        Session { args, supervisor: &Supervisor::new().unwrap() }.outcome(&ended)
+    }
+
+    #[test]
+    fn how_a_command_ended_is_what_is_reported() {
+        let args = args(&["--ignore-status", "3,20-22", "pay", "--", "true"]);
+        let exit = |code: i32| code << 8;
+        assert_eq!(outcome(&args, exit(0), false, false), Outcome::Success);
+        assert_eq!(outcome(&args, exit(0), false, true), Outcome::Success);
+        assert_eq!(outcome(&args, exit(1), false, false), Outcome::Failure);
+        assert_eq!(outcome(&args, exit(3), false, false), Outcome::Ignored);
+        assert_eq!(outcome(&args, exit(21), false, false), Outcome::Ignored);
+        assert_eq!(outcome(&args, exit(1), false, true), Outcome::Ignored);
+        assert_eq!(outcome(&args, exit(0), true, false), Outcome::Timeout);
+        assert_eq!(outcome(&args, 9, false, false), Outcome::Failure);
+    }
+
+    #[test]
+    fn the_caller_fits_and_names_the_command() {
+        let long = "x".repeat(300);
+        let name = default_caller(&args(&["pay", "--", &format!("/usr/bin/{long}")]));
+        assert!(name.len() <= CALLER && name.contains(&format!("(pid {})", std::process::id())), "{name}");
+        assert!(default_caller(&args(&["pay", "--", "/usr/bin/curl", "-f"])).starts_with("curl (pid "));
+        assert!(default_caller(&args(&["pay", "--", &"ü".repeat(60)])).len() <= CALLER);
+    }
+}

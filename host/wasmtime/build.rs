@@ -1,0 +1,130 @@
+//! Builds the component that this crate embeds, from the guest in this repository; a packaged crate brings the bytes.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+fn main() -> Result<(), String> {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo runs this")?);
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo runs this")?);
+    let guest = here.join("../../guest");
+    let packaged = here.join("component/halfopen.wasm");
+    println!("cargo::rerun-if-changed=build.rs");
+    let component = if guest.join("Cargo.toml").is_file() {
+        from_guest(&guest, &out)?
+    } else {
+        println!("cargo::rerun-if-changed=component/halfopen.wasm");
+        fs::read(&packaged).map_err(|error| {
+            format!(
+                "neither the guest's source ({}) nor the built component ({}: {error}) is here; build from the \
+                 repository, or from a package that carries the component",
+                guest.display(),
+                packaged.display()
+            )
+        })?
+    };
+    let file = out.join("halfopen.wasm");
+    // Unchanged bytes keep their date, so that nothing that embeds them is compiled again.
+    if fs::read(&file).ok().as_ref() != Some(&component) {
+        fs::write(&file, &component).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    }
+    Ok(())
+}
+
+fn from_guest(guest: &Path, out: &Path) -> Result<Vec<u8>, String> {
+    let root = guest.join("..");
+    for input in ["guest/src", "guest/Cargo.toml", "wit", "Cargo.toml", "Cargo.lock"] {
+        println!("cargo::rerun-if-changed={}", root.join(input).display());
+    }
+    ensure_target()?;
+    let target_dir = out.join("guest");
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut build = Command::new(cargo);
+    build
+        .current_dir(guest)
+        // `rustc` for its `--crate-type`: with several at once there is no link-time optimisation.
+        .args(["rustc", "--profile", "guest", "--package", "halfopen-guest", "--lib", "--crate-type", "cdylib"])
+        .args(["--target", TARGET, "--target-dir"])
+        .arg(&target_dir);
+    // What the outer build sets for its own target and its own tools is none of the guest's business.
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        let outer = name.contains("RUSTFLAGS")
+            || name.starts_with("CARGO_FEATURE_")
+            || name.starts_with("CARGO_CFG_")
+            || name.starts_with("CARGO_PROFILE_");
+        if outer {
+            build.env_remove(&*name);
+        }
+    }
+    for name in
+        ["CARGO_BUILD_TARGET", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "RUSTC_WORKSPACE_WRAPPER", "CLIPPY_ARGS"]
+    {
+        build.env_remove(name);
+    }
+    let output = build.output().map_err(|error| format!("cannot start cargo for the guest: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("the guest does not build:\n{}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let module = target_dir.join(TARGET).join("guest/halfopen_guest.wasm");
+    let bytes = fs::read(&module).map_err(|error| format!("cannot read {}: {error}", module.display()))?;
+    componentize(&bytes).map_err(|error| format!("the guest makes no component: {error:#}"))
+}
+
+fn componentize(module: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let component = wit_component::ComponentEncoder::default().module(module)?.validate(true).encode()?;
+    without_custom_sections(&component).ok_or_else(|| "its sections cannot be told apart".into())
+}
+
+/// Names for debuggers and the list of tools make up a tenth of the component and say nothing to a host.
+fn without_custom_sections(component: &[u8]) -> Option<Vec<u8>> {
+    const CUSTOM: u8 = 0;
+    let (header, mut rest) = component.split_at_checked(8)?;
+    let mut kept = header.to_vec();
+    while let Some(id) = rest.first() {
+        let digits = 1 + rest[1..].iter().position(|byte| byte & 0x80 == 0)?;
+        let length = rest[1..=digits].iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+        let (section, after) = rest.split_at_checked(1 + digits + length)?;
+        if *id != CUSTOM {
+            kept.extend_from_slice(section);
+        }
+        rest = after;
+    }
+    Some(kept)
+}
+
+/// Sees to it that the guest's target is there, also where rustup does not install it by itself.
+fn ensure_target() -> Result<(), String> {
+    if has_target()? {
+        return Ok(());
+    }
+    println!("cargo::warning=the target {TARGET} is missing; running `rustup target add {TARGET}`");
+    let added = Command::new("rustup").args(["target", "add", TARGET]).output();
+    let why = match added {
+        Ok(output) if output.status.success() && has_target()? => return Ok(()),
+        Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        Err(error) => format!("cannot start rustup: {error}"),
+    };
+    let toolchain = env::var("RUSTUP_TOOLCHAIN").map(|name| format!(" --toolchain {name}")).unwrap_or_default();
+    Err(format!(
+        "the component needs the target {TARGET}, and it could not be added ({why}); run: rustup target \
+         add{toolchain} {TARGET}"
+    ))
+}
+
+fn has_target() -> Result<bool, String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc)
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output()
+        .map_err(|error| format!("cannot start rustc: {error}"))?;
+    let dir = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    let has_core = fs::read_dir(dir).is_ok_and(|entries| {
+        entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libcore-"))
+    });
+    Ok(output.status.success() && has_core)
+}

@@ -1,0 +1,9 @@
+//! What wasmtime's generator makes of the contract. The types are those of `wire`.
+
+#![allow(missing_docs)]
+
+wasmtime::component::bindgen!({
+    path: "wit",
+    world: "component",
+    with: { "halfopen:breaker/types": crate::wire::types },
+});

@@ -1,0 +1,126 @@
+//! Making a call through the breaker.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_timer::Delay;
+
+use crate::breaker::{Breaker, Decision};
+use crate::clock::Clock;
+use crate::error::{BreakerError, CallError};
+use crate::events;
+use crate::wire::{Outcome, Receipt};
+
+impl Breaker {
+    /// Asks, makes the call if it may be made, and reports: `Ok` as success, `Err` as failure, a panic as failure.
+    ///
+    /// While a probe runs its lease is renewed. A closure cannot be cut off: with a [`timeout`](Breaker::timeout), a call
+    /// that took so long or longer is reported as timed out, and its result is returned all the same.
+    ///
+    /// # Errors
+    /// [`CallError`]. Failing to report never masks the outcome of the call: it is only traced.
+    pub fn call<T, E>(&self, f: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
+        self.call_with(by_result, f)
+    }
+
+    /// [`call`](Breaker::call) with a judgement of your own on what the result says about the dependency.
+    ///
+    /// # Errors
+    /// As [`call`](Breaker::call).
+    pub fn call_with<T, E>(
+        &self,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        let guard = match self.acquire()? {
+            Decision::Proceed(guard) | Decision::Probe(guard) => guard,
+            Decision::Defer(deferral) => return Err(CallError::Deferred(deferral)),
+        };
+        let clock = self.host.inner.clock.clone();
+        let keeper = guard.keep_alive();
+        let begun = clock.monotonic();
+        let result = f();
+        let took = clock.monotonic().saturating_sub(begun);
+        drop(keeper);
+        let outcome = match classify(&result) {
+            Outcome::Ignored => Outcome::Ignored,
+            _ if self.timeout.is_some_and(|limit| took >= limit) => Outcome::Timeout,
+            outcome => outcome,
+        };
+        self.trace(guard.report(outcome, Some(took)));
+        result.map_err(CallError::Failed)
+    }
+
+    /// Asks, makes the call if it may be made, and reports, without blocking the thread.
+    ///
+    /// With a [`timeout`](Breaker::timeout), the future is dropped when it has run for so long, and that is reported as
+    /// a timeout. Where the future of `call_async` itself is dropped, the call counts as ignored: a limit set from
+    /// outside, around this, hides a dependency that hangs. Use `timeout` instead.
+    ///
+    /// # Errors
+    /// [`CallError`]. Failing to report never masks the outcome of the call: it is only traced.
+    pub async fn call_async<T, E, F>(&self, f: impl FnOnce() -> F) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        self.call_async_with(by_result, f).await
+    }
+
+    /// [`call_async`](Breaker::call_async) with a judgement of your own on what the result says about the dependency.
+    ///
+    /// # Errors
+    /// As [`call_async`](Breaker::call_async).
+    pub async fn call_async_with<T, E, F>(
+        &self,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> F,
+    ) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        let guard = match self.acquire_async().await? {
+            Decision::Proceed(guard) | Decision::Probe(guard) => guard,
+            Decision::Defer(deferral) => return Err(CallError::Deferred(deferral)),
+        };
+        let clock = self.host.inner.clock.clone();
+        let keeper = guard.keep_alive();
+        let begun = clock.monotonic();
+        // Dropped at the end of its limit, and so cut off, before that is reported.
+        let result = within(self.timeout, f()).await;
+        let took = Some(clock.monotonic().saturating_sub(begun));
+        drop(keeper);
+        let Some(result) = result else {
+            self.trace(guard.report_async(Outcome::Timeout, took).await);
+            return Err(CallError::TimedOut(self.timeout.unwrap_or_default()));
+        };
+        self.trace(guard.report_async(classify(&result), took).await);
+        result.map_err(CallError::Failed)
+    }
+
+    fn trace(&self, reported: Result<Receipt, BreakerError>) {
+        if let Err(error) = reported {
+            events::unreported(self.host.namespace(), &self.dependency, &error);
+        }
+    }
+}
+
+/// The output of a future, or none where it takes so long or longer.
+async fn within<F: Future>(limit: Option<Duration>, future: F) -> Option<F::Output> {
+    let Some(limit) = limit else { return Some(future.await) };
+    let mut future = pin!(future);
+    let mut delay = Delay::new(limit);
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Pin::new(&mut delay).poll(cx).map(|()| None),
+    })
+    .await
+}
+
+fn by_result<T, E>(result: &Result<T, E>) -> Outcome {
+    match result {
+        Ok(_) => Outcome::Success,
+        Err(_) => Outcome::Failure,
+    }
+}

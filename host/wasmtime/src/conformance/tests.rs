@@ -1,0 +1,268 @@
+//! The suite passes the stores that come along, and names the obligation that a broken one does not meet.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+use super::*;
+use crate::store::{Cursor, Locked, MemoryStore, Page};
+
+#[test]
+fn the_memory_store_meets_every_obligation() {
+    let store = Arc::new(MemoryStore::new());
+    assert_eq!(check(&|| store.clone()), []);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn the_sqlite_store_meets_every_obligation_in_one_instance_and_in_many() {
+    use crate::store::sqlite::{SqliteOptions, SqliteStore, Synchronous};
+
+    let temp = crate::testing::TempDir::new();
+    let options = SqliteOptions { synchronous: Synchronous::Normal, ..SqliteOptions::default() };
+    let open = |name: &str| Arc::new(SqliteStore::open_with(temp.path().join(name), options.clone()).unwrap());
+    assert_eq!(check(&|| open("many.db")), []);
+    let store = open("one.db");
+    assert_eq!(check(&|| store.clone()), []);
+}
+
+#[test]
+fn obligations_have_names_of_their_own() {
+    let names: Vec<_> = obligations().iter().map(|obligation| obligation.name).collect();
+    let mut unique = names.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), names.len());
+}
+
+/// How a store goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    ReadsLate,
+    DoesNotCompare,
+    LosesSome,
+    Joins,
+    FoldsCase,
+    TrimsSpace,
+    CutsAtNul,
+    RepeatsVersions,
+    RevivesRecords,
+    KeepsHistory,
+    TurnsHistory,
+    KeepsAll,
+    HistoryLags,
+    AddsWhenStale,
+    StreamSkips,
+    StreamRepeats,
+    ListsRemoved,
+    UnsortedList,
+    LockWritesAtOnce,
+    Panics,
+}
+
+type Pair = (String, String);
+
+struct Faulty {
+    inner: MemoryStore,
+    fault: Fault,
+    before: Mutex<HashMap<Pair, Snapshot>>,
+    removals: Mutex<HashMap<Pair, u64>>,
+    kept: Mutex<Vec<(Pair, Transition)>>,
+    commits: AtomicU64,
+}
+
+fn pair(key: Key<'_>) -> Pair {
+    (key.namespace.to_owned(), key.dependency.to_owned())
+}
+
+impl Faulty {
+    fn new(fault: Fault) -> Arc<Self> {
+        Arc::new(Faulty {
+            inner: MemoryStore::new(),
+            fault,
+            before: Mutex::default(),
+            removals: Mutex::default(),
+            kept: Mutex::default(),
+            commits: AtomicU64::new(0),
+        })
+    }
+
+    /// The names under which this store keeps a record.
+    fn names(&self, key: Key<'_>) -> Pair {
+        let (namespace, dependency) = (key.namespace.to_owned(), key.dependency.to_owned());
+        match self.fault {
+            Fault::Joins => (String::new(), format!("{namespace}:{dependency}")),
+            Fault::FoldsCase => (namespace, dependency.to_lowercase()),
+            Fault::TrimsSpace => (namespace, dependency.trim_end_matches(' ').to_owned()),
+            Fault::CutsAtNul => (namespace, dependency.split('\0').next().unwrap().to_owned()),
+            Fault::RepeatsVersions => {
+                let removals = self.removals.lock().unwrap().get(&pair(key)).copied().unwrap_or(0);
+                (namespace, if removals == 0 { dependency } else { format!("{dependency} {removals}") })
+            }
+            _ => (namespace, dependency),
+        }
+    }
+
+    fn commit_one(&self, write: &Write<'_>) -> CommitOutcome {
+        let (namespace, dependency) = self.names(write.key);
+        let key = Key { namespace: &namespace, dependency: &dependency };
+        let removal = write.data.is_none().then(|| pair(write.key));
+        let mut write = Write { key, ..*write };
+        let before = self.inner.load(key).unwrap();
+        let number = self.commits.fetch_add(1, Ordering::Relaxed);
+        match self.fault {
+            Fault::LosesSome if number % 7 == 6 && before.version == write.based_on => return CommitOutcome::Committed,
+            Fault::DoesNotCompare if before.version != write.based_on => {
+                write.based_on = before.version;
+                write.version = before.version + 1;
+            }
+            Fault::AddsWhenStale if before.version != write.based_on => {
+                self.kept.lock().unwrap().extend(write.transitions.iter().map(|t| (pair(key), t.clone())));
+            }
+            Fault::KeepsHistory if write.data.is_none() => {
+                let history = self.inner.history(key, usize::MAX).unwrap();
+                self.kept.lock().unwrap().extend(history.into_iter().map(|t| (pair(key), t)));
+            }
+            Fault::KeepsAll => write.history = usize::MAX,
+            _ => {}
+        }
+        let outcome = self.inner.commit(&[write]).unwrap().remove(0);
+        if outcome == CommitOutcome::Committed {
+            self.before.lock().unwrap().insert(pair(key), before);
+            if let Some(removed) = removal {
+                *self.removals.lock().unwrap().entry(removed).or_default() += 1;
+            }
+        }
+        outcome
+    }
+}
+
+impl Store for Faulty {
+    fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
+        assert!(self.fault != Fault::Panics, "this store panics");
+        let (namespace, dependency) = self.names(key);
+        if self.fault == Fault::ReadsLate
+            && let Some(before) = self.before.lock().unwrap().remove(&pair(key))
+        {
+            return Ok(before);
+        }
+        self.inner.load(Key { namespace: &namespace, dependency: &dependency })
+    }
+
+    fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
+        Ok(writes.iter().map(|write| self.commit_one(write)).collect())
+    }
+
+    fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
+        struct AtOnce<'a>(&'a Faulty);
+        impl Locked for AtOnce<'_> {
+            fn load(&mut self, key: Key<'_>) -> Result<Snapshot, StoreError> {
+                self.0.load(key)
+            }
+            fn commit(&mut self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
+                self.0.commit(writes)
+            }
+            fn finish(self: Box<Self>) -> Result<(), StoreError> {
+                Ok(())
+            }
+        }
+        let locks = self.fault == Fault::LockWritesAtOnce;
+        Ok(locks.then(|| Box::new(AtOnce(self)) as Box<dyn Locked + '_>))
+    }
+
+    fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
+        let mut list = self.inner.list(namespace)?;
+        match self.fault {
+            Fault::UnsortedList => list.reverse(),
+            Fault::ListsRemoved => {
+                list.extend(self.removals.lock().unwrap().keys().map(|(_, dependency)| dependency.clone()))
+            }
+            _ => {}
+        }
+        Ok(list)
+    }
+
+    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
+        let (namespace, dependency) = self.names(key);
+        let key = Key { namespace: &namespace, dependency: &dependency };
+        let mut history = self.inner.history(key, limit)?;
+        let kept = self.kept.lock().unwrap();
+        history.extend(kept.iter().filter(|(of, _)| *of == pair(key)).map(|(_, transition)| transition.clone()));
+        match self.fault {
+            Fault::TurnsHistory => history.reverse(),
+            Fault::HistoryLags => drop(history.pop()),
+            _ => {}
+        }
+        Ok(history)
+    }
+
+    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
+        let mut page = self.inner.transitions(namespace, after, limit)?;
+        match self.fault {
+            Fault::StreamSkips if page.transitions.len() > 1 => drop(page.transitions.pop()),
+            Fault::StreamRepeats if !matches!(after, Cursor::End) => page.next = after,
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
+        if self.fault == Fault::RevivesRecords {
+            for dependency in self.inner.list(namespace)? {
+                let key = Key { namespace, dependency: &dependency };
+                let version = self.inner.load(key)?.version;
+                let write = Write { key, based_on: version, version, data: None, transitions: &[], history: 0 };
+                self.inner.commit(&[write])?;
+            }
+            return Ok(());
+        }
+        self.inner.remove_namespace(namespace)
+    }
+}
+
+fn broken(open: &Open<'_>) -> Vec<&'static str> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let broken = check(open);
+    std::panic::set_hook(hook);
+    broken.into_iter().map(|broken| broken.obligation).collect()
+}
+
+#[test]
+fn a_broken_store_is_told_which_obligation_it_does_not_meet() {
+    let cases = [
+        (Fault::ReadsLate, "a load shows what was last committed"),
+        (Fault::DoesNotCompare, "a write on an old version changes nothing"),
+        (Fault::DoesNotCompare, "of concurrent writes on one version exactly one is done"),
+        (Fault::LosesSome, "no acknowledged write is lost"),
+        (Fault::Joins, "namespace and dependency are never joined"),
+        (Fault::FoldsCase, "names are compared byte for byte"),
+        (Fault::TrimsSpace, "names are compared byte for byte"),
+        (Fault::CutsAtNul, "names are compared byte for byte"),
+        (Fault::RepeatsVersions, "versions go on after a removal"),
+        (Fault::RevivesRecords, "a write based on what was there before a namespace was removed is stale"),
+        (Fault::KeepsHistory, "a removal takes the history with it"),
+        (Fault::TurnsHistory, "history is in order and comes back as it was written"),
+        (Fault::KeepsAll, "history keeps the newest so many"),
+        (Fault::HistoryLags, "a commit is seen whole or not at all"),
+        (Fault::AddsWhenStale, "a stale write adds nothing to the history"),
+        (Fault::StreamSkips, "the stream shows every transition of its namespace once, in the order of the commits"),
+        (Fault::StreamRepeats, "a position in the stream stays good when the store is opened again"),
+        (Fault::ListsRemoved, "versions go on after a removal"),
+        (Fault::UnsortedList, "a list holds the records of its namespace, sorted by their bytes"),
+        (Fault::LockWritesAtOnce, "a lock that is dropped leaves nothing behind"),
+        (Fault::LockWritesAtOnce, "a lock keeps other writers out"),
+        (Fault::Panics, "a missing record has version 0 and no data"),
+    ];
+    for (fault, obligation) in cases {
+        let store = Faulty::new(fault);
+        let names = broken(&|| store.clone());
+        assert!(names.contains(&obligation), "{fault:?} breaks {obligation:?}, and was told of {names:?}");
+    }
+}
+
+#[test]
+fn a_store_that_forgets_when_it_is_opened_again_is_not_durable() {
+    let names = broken(&|| Arc::new(MemoryStore::new()));
+    assert!(names.contains(&"what was committed is there when the store is opened again"), "{names:?}");
+}

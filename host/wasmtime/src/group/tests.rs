@@ -1,0 +1,235 @@
+//! Group commit, through a host: what is shared, and what each gets of it.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
+
+use crate::store::{CommitOutcome, Cursor, Key, Locked, MemoryStore, Page, Snapshot, Store, StoreError, Write};
+use crate::wire::{Mode, Outcome, State, Transition};
+use crate::{BreakerError, Decision, Host, Policy};
+
+/// A store whose commits take long, and that counts them.
+struct Slow {
+    inner: MemoryStore,
+    commits: AtomicUsize,
+    fails: AtomicBool,
+    takes: Duration,
+}
+
+impl Slow {
+    fn new() -> Arc<Self> {
+        Arc::new(Slow {
+            inner: MemoryStore::new(),
+            commits: AtomicUsize::new(0),
+            fails: AtomicBool::new(false),
+            takes: Duration::from_millis(20),
+        })
+    }
+}
+
+impl Store for Slow {
+    fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
+        self.inner.load(key)
+    }
+    fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
+        self.commits.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(self.takes);
+        if self.fails.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable { place: "test".to_owned(), why: "told to".to_owned() });
+        }
+        self.inner.commit(writes)
+    }
+    fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
+        self.inner.list(namespace)
+    }
+    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
+        self.inner.history(key, limit)
+    }
+    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
+        self.inner.transitions(namespace, after, limit)
+    }
+    fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
+        self.inner.remove_namespace(namespace)
+    }
+}
+
+/// So many threads at once.
+fn together<T: Send>(threads: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let start = Barrier::new(threads);
+    let run = |number| {
+        start.wait();
+        run(number)
+    };
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads)
+            .map(|number| {
+                scope.spawn({
+                    let run = &run;
+                    move || run(number)
+                })
+            })
+            .collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    })
+}
+
+fn never_trips() -> Policy {
+    Policy { consecutive_failures: 0, failure_rate: None, ..Policy::default() }
+}
+
+#[test]
+fn operations_that_wait_share_a_commit_and_each_counts() {
+    let store = Slow::new();
+    let host = Host::builder().shared_store(store.clone()).default_policy(never_trips()).build().unwrap();
+    let breaker = host.breaker("a");
+    let permit = match breaker.acquire().unwrap() {
+        Decision::Proceed(guard) => guard.into_permit(),
+        other => panic!("{other:?}"),
+    };
+    let receipts = together(32, |_| breaker.report(permit, Outcome::Failure, None).unwrap());
+    assert!(receipts.iter().all(|receipt| receipt.is_applied()));
+    assert_eq!(breaker.inspect().unwrap().failures, 32);
+    let commits = store.commits.load(Ordering::SeqCst);
+    assert!(commits < 32, "{commits} commits for 32 reports: none was shared");
+}
+
+#[test]
+fn of_many_who_ask_at_once_one_probes() {
+    for _ in 0..5 {
+        let host = Host::builder().store(MemoryStore::new()).build().unwrap();
+        let breaker = host.breaker("a");
+        breaker.force(Mode::Open, None, "").unwrap();
+        breaker.force(Mode::None, None, "").unwrap();
+        let decisions = together(16, |_| breaker.acquire().unwrap());
+        let probes = decisions.iter().filter(|decision| matches!(decision, Decision::Probe(_))).count();
+        assert_eq!(probes, 1, "{decisions:?}");
+    }
+}
+
+#[test]
+fn where_the_commit_fails_everybody_in_it_gets_the_error_and_nothing_is_done() {
+    let store = Slow::new();
+    let host = Host::builder().shared_store(store.clone()).build().unwrap();
+    store.fails.store(true, Ordering::SeqCst);
+    let results = together(8, |number| host.breaker(number.to_string()).force(Mode::Open, None, ""));
+    assert!(results.iter().all(|result| matches!(result, Err(BreakerError::Store(_)))), "{results:?}");
+    store.fails.store(false, Ordering::SeqCst);
+    assert_eq!(host.list().unwrap(), Vec::<String>::new());
+    assert_eq!(host.breaker("0").inspect().unwrap().state, State::Closed);
+    assert!(host.breaker("0").force(Mode::Open, None, "").is_ok(), "the group serves on");
+}
+
+#[test]
+fn one_that_fails_alone_does_not_fail_its_neighbours() {
+    let host = Host::builder().shared_store(Slow::new()).build().unwrap();
+    let results = together(12, |number| match number % 3 {
+        0 => host.breaker("a").force(Mode::Open, None, &"x".repeat(101)),
+        1 => host.breaker("a").force(Mode::Open, None, ""),
+        _ => host.breaker("b").force(Mode::Closed, None, ""),
+    });
+    for (number, result) in results.iter().enumerate() {
+        assert_eq!(result.is_err(), number % 3 == 0, "{number}: {result:?}");
+    }
+}
+
+#[test]
+fn a_removal_among_others_takes_the_history_with_it() {
+    let host = Host::builder().shared_store(Slow::new()).build().unwrap();
+    let breaker = host.breaker("a");
+    for _ in 0..10 {
+        together(6, |number| match number {
+            0 => breaker.forget().map(drop),
+            _ => breaker.reset().map(drop),
+        })
+        .into_iter()
+        .for_each(|result| result.unwrap());
+        let history = breaker.history(100).unwrap();
+        assert!(history.len() <= 5 || history.windows(2).all(|pair| pair[1].epoch == pair[0].epoch + 1), "{history:?}");
+        breaker.forget().unwrap();
+        assert_eq!(breaker.history(100).unwrap(), []);
+    }
+}
+
+#[test]
+fn hosts_that_race_for_a_store_that_cannot_lock_lose_nothing() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let open = || Host::builder().shared_store(store.clone()).default_policy(never_trips()).build().unwrap();
+    count_from(&[open(), open(), open(), open()]);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn hosts_that_race_for_one_file_lose_nothing() {
+    use crate::store::sqlite::{SqliteOptions, SqliteStore, Synchronous};
+
+    let temp = crate::testing::TempDir::new();
+    let path = temp.path().join("a.db");
+    let options = SqliteOptions { synchronous: Synchronous::Normal, ..SqliteOptions::default() };
+    let open = || {
+        let store = SqliteStore::open_with(&path, options.clone()).unwrap();
+        Host::builder().store(store).default_policy(never_trips()).build().unwrap()
+    };
+    count_from(&[open(), open(), open(), open()]);
+}
+
+/// 16 threads over these hosts report 25 failures each.
+fn count_from(hosts: &[Host]) {
+    let permit = match hosts[0].breaker("a").acquire().unwrap() {
+        Decision::Proceed(guard) => guard.into_permit(),
+        other => panic!("{other:?}"),
+    };
+    together(16, |number| {
+        let breaker = hosts[number % hosts.len()].breaker("a");
+        for _ in 0..25 {
+            assert!(breaker.report(permit, Outcome::Failure, None).unwrap().is_applied());
+        }
+    });
+    assert_eq!(hosts[0].breaker("a").inspect().unwrap().failures, 400);
+}
+
+/// A lock whose end fails.
+struct Unfinished(MemoryStore);
+
+impl Store for Unfinished {
+    fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
+        self.0.load(key)
+    }
+    fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
+        let now = self.0.load(writes[0].key)?;
+        Ok(writes.iter().map(|_| CommitOutcome::Stale(now.clone())).collect())
+    }
+    fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
+        struct Lock<'a>(&'a MemoryStore);
+        impl Locked for Lock<'_> {
+            fn load(&mut self, key: Key<'_>) -> Result<Snapshot, StoreError> {
+                self.0.load(key)
+            }
+            fn commit(&mut self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
+                Ok(vec![CommitOutcome::Committed; writes.len()])
+            }
+            fn finish(self: Box<Self>) -> Result<(), StoreError> {
+                Err(StoreError::Unavailable { place: "test".to_owned(), why: "the disk is full".to_owned() })
+            }
+        }
+        Ok(Some(Box::new(Lock(&self.0))))
+    }
+    fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
+        self.0.list(namespace)
+    }
+    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
+        self.0.history(key, limit)
+    }
+    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
+        self.0.transitions(namespace, after, limit)
+    }
+    fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
+        self.0.remove_namespace(namespace)
+    }
+}
+
+#[test]
+fn a_commit_whose_end_fails_is_never_reported_as_done() {
+    let host = Host::builder().store(Unfinished(MemoryStore::new())).build().unwrap();
+    let result = host.breaker("a").force(Mode::Open, None, "");
+    assert!(matches!(result, Err(BreakerError::Store(StoreError::Unavailable { .. }))), "{result:?}");
+}

@@ -1,0 +1,234 @@
+//! A permit in the hands of a caller.
+
+use std::time::Duration;
+
+use crate::acquire::Sent;
+use crate::breaker::Breaker;
+use crate::elsewhere::Elsewhere;
+use crate::error::{BreakerError, StoreError};
+use crate::events;
+use crate::lease_keeper::LeaseKeeper;
+use crate::wire::{Admission, Outcome, Permit, Probe, Receipt};
+
+/// A permit, to be settled with the outcome of the call.
+///
+/// Dropped without a report it is given back, as if ignored (a permit without a lease then writes nothing); dropped by a
+/// panic it is reported as a failure.
+#[derive(Debug)]
+#[must_use = "a permit that is dropped is given back"]
+pub struct PermitGuard {
+    breaker: Breaker,
+    terms: Terms,
+    /// When it was handed out, on the monotonic clock.
+    begun: Duration,
+    on_drop: OnDrop,
+}
+
+/// What a permit was given for.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    permit: Permit,
+    sent: Sent,
+    expires_in: Option<Duration>,
+    fresh_for: Duration,
+    percent: u32,
+    slower_than: Option<Duration>,
+    unrecorded: Option<StoreError>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnDrop {
+    Settle,
+    /// On another thread, so that the one that drops is not held up.
+    SettleElsewhere,
+    Nothing,
+}
+
+impl Terms {
+    pub fn admitted(admission: &Admission, sent: Sent) -> Self {
+        Terms {
+            permit: admission.permit,
+            sent,
+            expires_in: None,
+            fresh_for: Duration::from_millis(admission.fresh_for),
+            percent: admission.percent,
+            slower_than: admission.slower_than.map(Duration::from_millis),
+            unrecorded: None,
+        }
+    }
+
+    pub fn probe(probe: &Probe, sent: Sent) -> Self {
+        Terms {
+            permit: probe.permit,
+            sent,
+            expires_in: Some(Duration::from_millis(probe.expires_in)),
+            fresh_for: Duration::ZERO,
+            percent: 100,
+            slower_than: probe.slower_than.map(Duration::from_millis),
+            unrecorded: None,
+        }
+    }
+
+    pub fn unrecorded(error: StoreError, sent: Sent) -> Self {
+        Terms {
+            // No breaker lives to see this epoch, so that this permit is stale wherever it may turn up.
+            permit: Permit { epoch: u64::MAX, lease: None },
+            sent,
+            expires_in: None,
+            fresh_for: Duration::ZERO,
+            percent: 100,
+            slower_than: None,
+            unrecorded: Some(error),
+        }
+    }
+}
+
+impl PermitGuard {
+    pub(crate) fn new(breaker: &Breaker, terms: Terms) -> Self {
+        let begun = breaker.host.inner.clock.monotonic();
+        PermitGuard { breaker: breaker.clone(), terms, begun, on_drop: OnDrop::Settle }
+    }
+
+    pub(crate) fn settle_elsewhere(&mut self) {
+        self.on_drop = OnDrop::SettleElsewhere;
+    }
+
+    /// The permit, as plain data.
+    pub fn permit(&self) -> Permit {
+        self.terms.permit
+    }
+
+    /// The token of the lease, for a probe: tokens only ever rise for a dependency, so it serves as a fencing token.
+    pub fn token(&self) -> Option<u64> {
+        self.terms.permit.lease
+    }
+
+    /// What is left of the lease as it was granted; none without a lease. Renewing lengthens the lease and not this.
+    pub fn expires_in(&self) -> Option<Duration> {
+        let ago = self.terms.sent.ago(&*self.breaker.host.inner.clock);
+        self.terms.expires_in.map(|length| length.saturating_sub(ago))
+    }
+
+    /// For how long from now this process may admit further calls under this permit without asking.
+    pub fn fresh_for(&self) -> Duration {
+        self.terms.fresh_for.saturating_sub(self.terms.sent.ago(&*self.breaker.host.inner.clock))
+    }
+
+    /// Of those further calls, so many percent: below 100 during a ramp.
+    pub fn percent(&self) -> u32 {
+        self.terms.percent
+    }
+
+    /// A call that takes so long or longer is slow; none where slow calls are not told apart.
+    pub fn slower_than(&self) -> Option<Duration> {
+        self.terms.slower_than
+    }
+
+    /// Why nothing of this call will be recorded: the store failed, and the host was told to admit calls all the same.
+    /// None for a permit that was given.
+    pub fn unrecorded(&self) -> Option<&StoreError> {
+        self.terms.unrecorded.as_ref()
+    }
+
+    /// Renews the lease in the background, for as long as the keeper lives; none without a lease.
+    pub fn keep_alive(&self) -> Option<LeaseKeeper> {
+        let length = self.terms.expires_in?;
+        Some(LeaseKeeper::start(&self.breaker, self.terms.permit, length))
+    }
+
+    /// Reports a success that took from when the permit was handed out until now.
+    ///
+    /// # Errors
+    /// As [`report`](PermitGuard::report).
+    pub fn success(self) -> Result<Receipt, BreakerError> {
+        self.report_now(Outcome::Success)
+    }
+
+    /// Reports a failure that took from when the permit was handed out until now.
+    ///
+    /// # Errors
+    /// As [`report`](PermitGuard::report).
+    pub fn failure(self) -> Result<Receipt, BreakerError> {
+        self.report_now(Outcome::Failure)
+    }
+
+    /// Reports a call that was given up after a time limit.
+    ///
+    /// # Errors
+    /// As [`report`](PermitGuard::report).
+    pub fn timed_out(self) -> Result<Receipt, BreakerError> {
+        self.report_now(Outcome::Timeout)
+    }
+
+    /// Gives the permit back: the call says nothing about the dependency.
+    ///
+    /// # Errors
+    /// As [`report`](PermitGuard::report).
+    pub fn ignore(self) -> Result<Receipt, BreakerError> {
+        self.report(Outcome::Ignored, None)
+    }
+
+    /// Reports an outcome, and how long the call took where that is known.
+    ///
+    /// # Errors
+    /// [`BreakerError`]; for a permit that is [`unrecorded`](PermitGuard::unrecorded), the store's error.
+    pub fn report(mut self, outcome: Outcome, took: Option<Duration>) -> Result<Receipt, BreakerError> {
+        self.on_drop = OnDrop::Nothing;
+        match &self.terms.unrecorded {
+            Some(error) => Err(error.clone().into()),
+            None => self.breaker.report(self.terms.permit, outcome, took),
+        }
+    }
+
+    /// [`report`](PermitGuard::report) for async code: the store is written on a thread of its own. Once this has been
+    /// polled the report is made, even if the future is dropped.
+    ///
+    /// # Errors
+    /// As [`report`](PermitGuard::report).
+    pub async fn report_async(self, outcome: Outcome, took: Option<Duration>) -> Result<Receipt, BreakerError> {
+        Elsewhere::run(move || self.report(outcome, took)).await
+    }
+
+    /// Renews the lease once. See [`Breaker::renew`].
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn renew(&self) -> Result<Receipt, BreakerError> {
+        self.breaker.renew(self.terms.permit)
+    }
+
+    /// The permit as plain data, for whoever reports in this one's place: nothing happens when it is dropped.
+    pub fn into_permit(mut self) -> Permit {
+        self.on_drop = OnDrop::Nothing;
+        self.terms.permit
+    }
+
+    fn report_now(self, outcome: Outcome) -> Result<Receipt, BreakerError> {
+        let took = self.breaker.host.inner.clock.monotonic().saturating_sub(self.begun);
+        self.report(outcome, Some(took))
+    }
+}
+
+impl Drop for PermitGuard {
+    fn drop(&mut self) {
+        if self.on_drop == OnDrop::Nothing || self.terms.unrecorded.is_some() {
+            return;
+        }
+        let outcome = if std::thread::panicking() { Outcome::Failure } else { Outcome::Ignored };
+        if outcome == Outcome::Ignored && self.token().is_none() {
+            // Such a report counts nowhere and writes nothing.
+            return;
+        }
+        let (breaker, permit) = (self.breaker.clone(), self.permit());
+        let took = breaker.host.inner.clock.monotonic().saturating_sub(self.begun);
+        let settle = move || {
+            if let Err(error) = breaker.report(permit, outcome, Some(took)) {
+                events::unreported(breaker.host.namespace(), breaker.dependency(), &error);
+            }
+        };
+        match self.on_drop {
+            OnDrop::SettleElsewhere => Elsewhere::run(settle).detach(),
+            _ => settle(),
+        }
+    }
+}

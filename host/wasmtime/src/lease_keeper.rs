@@ -1,0 +1,121 @@
+//! Renews a lease while a probe runs.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::breaker::Breaker;
+use crate::error::BreakerError;
+use crate::wire::{Permit, StaleReason, Verdict};
+
+/// No lease is renewed more often than this, however short it is.
+const OFTEN: Duration = Duration::from_millis(1);
+
+/// Renews a lease at a third of its length, from a thread of its own, until it is dropped or the lease is lost.
+///
+/// A renewal that the store fails is tried again at the next third.
+#[derive(Debug)]
+#[must_use = "dropped, it stops renewing"]
+pub struct LeaseKeeper {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    progress: Mutex<Progress>,
+    stopped: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    stopped: bool,
+    lost: Option<StaleReason>,
+}
+
+impl Shared {
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LeaseKeeper {
+    /// Starts renewing. `expires_in` is the length of the lease as it was granted; a permit without a lease is not
+    /// renewed.
+    pub fn start(breaker: &Breaker, permit: Permit, expires_in: Duration) -> LeaseKeeper {
+        LeaseKeeper::start_with(breaker, permit, expires_in, |_| {})
+    }
+
+    /// The same, and tells when the lease is lost: others may probe from then on, and the result will be stale.
+    ///
+    /// `on_lost` is called at most once, from the keeper's thread, and not after the keeper was dropped.
+    pub fn start_with(
+        breaker: &Breaker,
+        permit: Permit,
+        expires_in: Duration,
+        on_lost: impl FnOnce(&StaleReason) + Send + 'static,
+    ) -> LeaseKeeper {
+        let shared = Arc::new(Shared::default());
+        if permit.lease.is_some() {
+            let every = (expires_in / 3).max(OFTEN);
+            let (breaker, theirs) = (breaker.clone(), shared.clone());
+            let keep = move || keep(&breaker, permit, every, &theirs, on_lost);
+            let thread = std::thread::Builder::new().name("halfopen-lease".to_owned()).spawn(keep);
+            if let Err(error) = thread {
+                // The probe goes on under the lease as it is.
+                tracing::warn!(%error, "a lease is not renewed: no thread for it");
+            }
+        }
+        LeaseKeeper { shared }
+    }
+
+    /// Why the lease is lost; none while it is held as far as is known.
+    pub fn lost(&self) -> Option<StaleReason> {
+        self.shared.progress().lost.clone()
+    }
+}
+
+impl Drop for LeaseKeeper {
+    fn drop(&mut self) {
+        // Not waited for: a renewal on its way changes nothing about a lease that has been settled.
+        self.shared.progress().stopped = true;
+        self.shared.stopped.notify_all();
+    }
+}
+
+fn keep(breaker: &Breaker, permit: Permit, every: Duration, shared: &Shared, on_lost: impl FnOnce(&StaleReason)) {
+    let mut due = Instant::now() + every;
+    while !stopped_before(due, shared) {
+        match breaker.renew(permit) {
+            Ok(receipt) => {
+                if let Verdict::Stale(reason) = receipt.verdict {
+                    let mut progress = shared.progress();
+                    if !progress.stopped {
+                        progress.lost = Some(reason.clone());
+                        drop(progress);
+                        on_lost(&reason);
+                    }
+                    return;
+                }
+            }
+            Err(error @ (BreakerError::Store(_) | BreakerError::Contended { .. } | BreakerError::Component(_))) => {
+                tracing::warn!(%error, dependency = breaker.dependency(), "a lease could not be renewed this time");
+            }
+            Err(error) => {
+                tracing::warn!(%error, dependency = breaker.dependency(), "a lease is not renewed any more");
+                return;
+            }
+        }
+        due = (due + every).max(Instant::now());
+    }
+}
+
+fn stopped_before(due: Instant, shared: &Shared) -> bool {
+    let mut progress = shared.progress();
+    while !progress.stopped {
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return false;
+        }
+        progress = shared.stopped.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
+    }
+    true
+}

@@ -1,0 +1,180 @@
+//! Runs scenarios.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::namespace::OwnNamespace;
+use super::steps::{Run, Show};
+use super::untimed::Untimed;
+use super::{Answer, Report, Scenario};
+use crate::address::{self, Stay};
+use crate::store::{MemoryStore, Store};
+use crate::{Component, Host, ManualClock, OpenError, StoreError};
+
+/// Why a replay file was not run to its end. Expectations that do not hold are no error; they are in the [`Report`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The file cannot be read.
+    #[error("cannot be read: {0}")]
+    Unreadable(#[source] io::Error),
+    /// The file is not a well-formed replay file. Nothing of it was run.
+    #[error("line {line}: {why}")]
+    Malformed {
+        /// The line; the first is 1.
+        line: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The host could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The run was stopped: see [`Replay::stop_when`].
+    #[error("stopped")]
+    Stopped,
+}
+
+type Opening = dyn Fn() -> Result<Arc<dyn Store>, OpenError> + Send + Sync;
+
+/// Runs scenarios against a store.
+#[must_use]
+pub struct Replay {
+    store: Arc<dyn Store>,
+    reopen: Option<Box<Opening>>,
+    component: Component,
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl Replay {
+    /// Against a store in memory.
+    pub fn in_memory() -> Self {
+        Self::on(Arc::new(MemoryStore::new()))
+    }
+
+    /// Against this store, which stays open when a `restart` step closes the host.
+    pub fn on(store: Arc<dyn Store>) -> Self {
+        Replay { store, reopen: None, component: Component::embedded(), stop: None }
+    }
+
+    /// Against a store that can be opened more than once; a `restart` step opens it anew, as another process would.
+    ///
+    /// # Errors
+    ///
+    /// What `open` says, which is called once here.
+    pub fn opening(
+        open: impl Fn() -> Result<Arc<dyn Store>, OpenError> + Send + Sync + 'static,
+    ) -> Result<Self, OpenError> {
+        let store = open()?;
+        Ok(Replay { reopen: Some(Box::new(open)), ..Self::on(store) })
+    }
+
+    /// Against the store at an address, as for [`Host::open`]; a `restart` step opens it anew, unless it is in memory.
+    /// What a run writes is gone when it is over, so no commit waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]: the address, or the store.
+    pub fn at(address: &str) -> Result<Self, OpenError> {
+        if address == "memory" {
+            return Ok(Self::in_memory());
+        }
+        let given = address.to_owned();
+        Self::opening(move || address::open_for(&given, Stay::Passing))
+    }
+
+    /// Through this component, in place of the embedded one.
+    pub fn component(mut self, component: Component) -> Self {
+        self.component = component;
+        self
+    }
+
+    /// Stops a run, with [`ReplayError::Stopped`], before its next step once this is true.
+    pub fn stop_when(mut self, stop: Arc<AtomicBool>) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Runs a scenario to its end.
+    ///
+    /// # Errors
+    ///
+    /// [`ReplayError`]; [`Malformed`](ReplayError::Malformed) when the component refuses the policy of the first line.
+    pub fn run(&self, scenario: &Scenario) -> Result<Report, ReplayError> {
+        self.run_inner(scenario, None)
+    }
+
+    /// Runs a scenario to its end, and shows every answer as it comes.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Replay::run).
+    pub fn run_showing(&self, scenario: &Scenario, mut show: impl FnMut(&Answer<'_>)) -> Result<Report, ReplayError> {
+        self.run_inner(scenario, Some(&mut show))
+    }
+
+    fn run_inner<'s>(&self, scenario: &Scenario, show: Option<&'s mut Show<'s>>) -> Result<Report, ReplayError> {
+        let namespace = OwnNamespace::new(Arc::clone(&self.store));
+        let mut surroundings =
+            Surroundings { replay: self, scenario, namespace, clock: Arc::new(ManualClock::new(0)), opened: 0 };
+        let host = surroundings.open(Arc::clone(&self.store))?;
+        let failures = Run::new(&mut surroundings, host, show).finish()?;
+        surroundings.namespace.remove()?;
+        Ok(Report { steps: scenario.steps.len(), failures })
+    }
+
+    pub(super) fn stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
+impl std::fmt::Debug for Replay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replay").field("component", &self.component).finish_non_exhaustive()
+    }
+}
+
+/// What outlives the host in a run.
+pub(super) struct Surroundings<'a> {
+    pub(super) replay: &'a Replay,
+    pub(super) scenario: &'a Scenario,
+    pub(super) clock: Arc<ManualClock>,
+    namespace: OwnNamespace,
+    opened: u64,
+}
+
+impl Surroundings<'_> {
+    /// Opens the host again, after it was closed.
+    pub(super) fn reopen(&mut self) -> Result<Host, ReplayError> {
+        let store = match &self.replay.reopen {
+            Some(open) => open()?,
+            None => Arc::clone(&self.replay.store),
+        };
+        self.namespace.reach_by(Arc::clone(&store));
+        self.open(store)
+    }
+
+    fn open(&mut self, store: Arc<dyn Store>) -> Result<Host, ReplayError> {
+        let builder = Host::builder()
+            .component(self.replay.component.clone())
+            .store(Untimed(store))
+            .clock(Arc::clone(&self.clock))
+            // A process that starts again draws other numbers.
+            .seed(self.scenario.seed.wrapping_add(self.opened))
+            .namespace(self.namespace.name())
+            .default_policy(self.scenario.policy);
+        self.opened += 1;
+        builder.build().map_err(|error| match error {
+            OpenError::InvalidPolicy(faults) => {
+                // Named as in the file.
+                let faults = faults.iter().map(|fault| format!("{}: {}", fault.field.replace('-', "_"), fault.why));
+                let faults: Vec<String> = faults.collect();
+                ReplayError::Malformed { line: 1, why: format!("the policy is invalid: {}", faults.join("; ")) }
+            }
+            other => ReplayError::Open(other),
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! What SQLite's errors mean to the user.
+
+use std::path::PathBuf;
+
+use rusqlite::ErrorCode;
+
+use super::{SqliteOptions, StoreError};
+
+/// The file and how it is opened.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub path: PathBuf,
+    pub options: SqliteOptions,
+}
+
+impl Place {
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    pub fn unavailable(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Unavailable { place: self.name(), why: why.into() }
+    }
+
+    pub fn denied(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Denied { place: self.name(), why: why.into() }
+    }
+
+    pub fn corrupt(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Corrupt { place: self.name(), why: why.into() }
+    }
+
+    pub fn fault(&self, error: &rusqlite::Error) -> StoreError {
+        use rusqlite::Error as E;
+        let code = match error {
+            E::FromSqlConversionFailure(..)
+            | E::IntegralValueOutOfRange(..)
+            | E::InvalidColumnType(..)
+            | E::Utf8Error(..) => {
+                return self
+                    .corrupt(format!("a row holds what this program never wrote there ({error}); restore the file"));
+            }
+            _ => error.sqlite_error_code(),
+        };
+        match code {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
+                let waited = self.options.busy_timeout.as_millis();
+                self.unavailable(format!("another process has held it locked for longer than {waited} ms; try again"))
+            }
+            Some(ErrorCode::DiskFull) => self.unavailable("the disk is full; free some space"),
+            Some(ErrorCode::SystemIoFailure) => {
+                self.unavailable(format!("reading or writing failed ({error}); look at the disk"))
+            }
+            Some(ErrorCode::OutOfMemory) => self.unavailable("there is no memory left"),
+            Some(ErrorCode::CannotOpen) => self.cannot_open(),
+            Some(ErrorCode::ReadOnly) => {
+                self.denied("it is read-only; give this user the right to write the file and its folder")
+            }
+            Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
+                self.denied("this user has no right to it")
+            }
+            Some(ErrorCode::NotADatabase) => self.corrupt("it is not a SQLite database; give another file"),
+            Some(ErrorCode::DatabaseCorrupt) => {
+                self.corrupt("the database is malformed; restore it, or move it away to start afresh")
+            }
+            _ => StoreError::Other { place: self.name(), why: error.to_string() },
+        }
+    }
+
+    /// SQLite says no more than that; the file system does.
+    pub fn cannot_open(&self) -> StoreError {
+        if self.path.is_dir() {
+            return self.denied("it is a folder; give the path of a file");
+        }
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder {
+            match std::fs::metadata(folder) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return self.unavailable(format!("there is no folder {}; create it", folder.display()));
+                }
+                Ok(metadata) if !metadata.is_dir() => {
+                    return self.denied(format!("{} is not a folder", folder.display()));
+                }
+                _ => {}
+            }
+        }
+        match std::fs::OpenOptions::new().read(true).write(true).open(&self.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                self.denied("this user has no right to read and write it")
+            }
+            Err(error) => self.unavailable(format!("it cannot be opened ({error})")),
+            Ok(_) => self.denied("it cannot be opened; this user needs the right to create files in its folder"),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What the unit tests share.
+
+use std::path::{Path, PathBuf};
+
+/// A folder that is removed when it goes out of scope.
+pub(crate) struct TempDir(PathBuf);
+
+impl TempDir {
+    pub fn new() -> Self {
+        let name = format!("halfopen-{}-{:016x}", std::process::id(), fastrand::u64(..));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).unwrap();
+        TempDir(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The functions of our world and their core types.
+const EXPORTS: [(&str, &str); 13] = [
+    ("setup@0.1.0#set-default-policy", "(param i32) (result i32)"),
+    ("setup@0.1.0#built-in-policy", "(result i32)"),
+    ("breaker@0.1.0#acquire", "(param i32 i32 i32 i32) (result i32)"),
+    ("breaker@0.1.0#report", "(param i32 i32 i64 i32 i64 i32 i32 i64) (result i32)"),
+    ("breaker@0.1.0#report-tally", "(param i32 i32 i64 i32 i64 i64 i64 i64 i64) (result i32)"),
+    ("breaker@0.1.0#renew", "(param i32 i32 i64 i32 i64) (result i32)"),
+    ("breaker@0.1.0#release", "(param i32 i32 i64 i32 i64) (result i32)"),
+    ("control@0.1.0#inspect", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#policy", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#configure", "(param i32) (result i32)"),
+    ("control@0.1.0#force", "(param i32 i32 i32 i32 i64 i32 i32) (result i32)"),
+    ("control@0.1.0#reset", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#forget", "(param i32 i32) (result i32)"),
+];
+
+/// A component of our world that answers everything with the first case of its answer, all zero (acquire: proceed); but
+/// for those functions that are given a body here, in WAT. It may call `$commit`, which commits one byte on version 0 for
+/// the dependency at (0, 1).
+pub(crate) fn hostile(bodies: &[(&str, &str)]) -> Vec<u8> {
+    let functions: String = EXPORTS
+        .iter()
+        .map(|(name, ty)| {
+            let body =
+                bodies.iter().find(|(of, _)| name.ends_with(&format!("#{of}"))).map_or("i32.const 1024", |(_, b)| b);
+            format!("(func (export \"halfopen:breaker/{name}\") {ty} {body})\n")
+        })
+        .collect();
+    let module = format!(
+        r#"(module
+            (import "halfopen:breaker/storage@0.1.0" "commit"
+                (func $import (param i32 i32 i64 i32 i32 i32 i32 i32 i32)))
+            (memory (export "memory") 2)
+            (global $next (mut i32) (i32.const 8192))
+            (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
+                (local $at i32)
+                (local.set $at (i32.and (i32.add (global.get $next) (i32.const 15)) (i32.const -16)))
+                (global.set $next (i32.and (i32.add (local.get $at) (local.get 3)) (i32.const 0xffff)))
+                (local.get $at))
+            (func $commit (param i32 i32)
+                (call $import (local.get 0) (local.get 1) (i64.const 0) (i32.const 1) (i32.const 0) (i32.const 1)
+                    (i32.const 0) (i32.const 0) (i32.const 4096)))
+            {functions})"#
+    );
+    let mut module = wat::parse_str(module).unwrap();
+    let mut resolve = wit_parser::Resolve::default();
+    let (package, _) = resolve.push_path(concat!(env!("CARGO_MANIFEST_DIR"), "/wit")).unwrap();
+    let world = resolve.select_world(&[package], Some("component")).unwrap();
+    wit_component::embed_component_metadata(&mut module, &resolve, world, wit_component::StringEncoding::UTF8, false)
+        .unwrap();
+    wit_component::ComponentEncoder::default().module(&module).unwrap().encode().unwrap()
+}

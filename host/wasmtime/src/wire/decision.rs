@@ -1,0 +1,141 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use wasmtime::component::{ComponentType, Lift, Lower};
+
+use super::Permit;
+use super::text::open_words;
+
+/// What the component answers to `acquire`.
+#[derive(Clone, Debug, PartialEq, Eq, ComponentType, Lift, Lower)]
+#[component(variant)]
+pub enum Decision {
+    #[component(name = "proceed")]
+    Proceed(Admission),
+    #[component(name = "probe")]
+    Probe(Probe),
+    #[component(name = "defer")]
+    Defer(Deferral),
+}
+
+/// A call is admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+pub struct Admission {
+    /// What the outcome is reported with.
+    pub permit: Permit,
+    /// For so many ms from when `acquire` was sent a process may admit further calls under this permit without asking.
+    #[component(name = "fresh-for")]
+    pub fresh_for: u64,
+    /// Of those further calls, so many percent: below 100 during a ramp.
+    pub percent: u32,
+    /// A call that takes so many ms or more is slow; none where slow calls are not told apart.
+    #[component(name = "slower-than")]
+    pub slower_than: Option<u64>,
+}
+
+/// A probe is granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ComponentType, Lift, Lower)]
+#[component(record)]
+pub struct Probe {
+    pub permit: Permit,
+    #[component(name = "expires-in")]
+    pub expires_in: u64,
+    #[component(name = "slower-than")]
+    pub slower_than: Option<u64>,
+}
+
+/// A call is deferred. Whoever is deferred makes no call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+pub struct Deferral {
+    /// Come back in so many ms; never 0.
+    #[component(name = "retry-after")]
+    pub retry_after: u64,
+    /// Whoever answers the user adds a random 0 to `spread` ms on top, anew each time, so that callers do not return
+    /// together. [`wait`](Deferral::wait) does.
+    pub spread: u64,
+    /// Why.
+    pub reason: DeferReason,
+    /// For so many ms from when `acquire` was sent a process may defer further calls without asking; with the rest of
+    /// `retry_after` for each.
+    #[component(name = "fresh-for")]
+    pub fresh_for: u64,
+    /// During a ramp: what a process may admit further calls with, by drawing.
+    pub admission: Option<Admission>,
+}
+
+impl Deferral {
+    /// How long to wait before asking again: `retry_after` plus a random 0 to `spread`, drawn anew at each call.
+    pub fn wait(&self) -> Duration {
+        Duration::from_millis(self.retry_after.saturating_add(fastrand::u64(..=self.spread)))
+    }
+}
+
+impl std::fmt::Display for Deferral {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; come back in {} ms", self.reason.explained(), self.retry_after)
+    }
+}
+
+/// Why a call is deferred.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, ComponentType, Lift, Lower)]
+#[component(variant)]
+pub enum DeferReason {
+    /// The breaker is open.
+    #[component(name = "open")]
+    Open,
+    /// The breaker is half-open and all leases are taken.
+    #[component(name = "probing")]
+    Probing,
+    /// An operator forced the breaker open.
+    #[component(name = "forced-open")]
+    ForcedOpen,
+    /// The breaker has closed a moment ago and admits a part of the calls.
+    #[component(name = "ramping")]
+    Ramping,
+    /// A reason of a later version.
+    #[component(name = "other")]
+    Other(String),
+}
+
+open_words!(DeferReason { Open = "open", Probing = "probing", ForcedOpen = "forced-open", Ramping = "ramping" });
+
+impl DeferReason {
+    /// The reason as a clause for a message.
+    pub fn explained(&self) -> &str {
+        match self {
+            Self::Open => "the breaker is open",
+            Self::Probing => "another caller is probing",
+            Self::ForcedOpen => "the breaker is forced open",
+            Self::Ramping => "the breaker has just closed and admits a part of the calls",
+            Self::Other(text) => text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_lies_between_retry_after_and_its_spread() {
+        let deferral =
+            Deferral { retry_after: 100, spread: 20, reason: DeferReason::Open, fresh_for: 0, admission: None };
+        let waits: Vec<u128> = (0..200).map(|_| deferral.wait().as_millis()).collect();
+        assert!(waits.iter().all(|ms| (100..=120).contains(ms)), "{waits:?}");
+        assert!(waits.iter().any(|ms| *ms != waits[0]), "all callers would return together");
+    }
+
+    #[test]
+    fn the_longest_wait_does_not_overflow() {
+        let deferral = Deferral {
+            retry_after: u64::MAX,
+            spread: u64::MAX,
+            reason: DeferReason::Open,
+            fresh_for: 0,
+            admission: None,
+        };
+        assert_eq!(deferral.wait(), Duration::from_millis(u64::MAX));
+    }
+}
