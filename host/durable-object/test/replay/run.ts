@@ -16,10 +16,9 @@ export interface Report {
 /** Runs a file in an empty namespace of its own, and shows every answer. */
 export async function run(workerd: Workerd, bytes: Uint8Array, show: (line: string) => void): Promise<Report> {
   const scenario: Scenario = parse(bytes);
-  const { dependency, policy, seed, steps } = scenario;
+  const { policy, seed, steps } = scenario;
   const { opened, answers } = await workerd.post<{ opened: Reply<unknown>; answers: WireAnswer[] }>("replay", {
     namespace: `replay-${randomUUID()}`,
-    dependency,
     policy,
     seed,
     steps: steps.map(({ wire }) => wire),

@@ -106,12 +106,12 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
   },
 
   async replay(
-    body: { namespace: string; dependency: string; policy: unknown; seed: bigint; steps: WireStep[] },
+    body: { namespace: string; policy: unknown; seed: bigint; steps: WireStep[] },
     env,
   ) {
     const replay = new Replay(env.TEST, body.namespace, body.policy, body.seed);
     try {
-      const opened = await replay.open(body.dependency);
+      const opened = await replay.open();
       const answers = [];
       if (opened.ok) for (const step of body.steps) answers.push(await replay.take(step));
       return { opened, answers };
