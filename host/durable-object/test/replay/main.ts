@@ -12,6 +12,13 @@ import { run } from "./run.js";
 
 const USAGE = "usage: npm run replay -- [--quiet] FILE... (\"-\" is the standard input)";
 
+interface Sum {
+  code: number;
+  hold: number;
+  fail: number;
+  notRun: number;
+}
+
 async function main(args: string[]): Promise<number> {
   const quiet = args.some((arg) => arg === "--quiet" || arg === "-q");
   const files = args.filter((arg) => arg !== "--quiet" && arg !== "-q");
@@ -21,35 +28,39 @@ async function main(args: string[]): Promise<number> {
     return 64;
   }
   const workerd = await Workerd.start();
-  let [code, steps, failed] = [0, 0, 0];
+  const sum: Sum = { code: 0, hold: 0, fail: 0, notRun: 0 };
   try {
-    for (const file of files) {
-      const came = await one(workerd, file, quiet);
-      code = Math.max(code, came.code);
-      steps += came.steps;
-      failed += came.failed;
-    }
+    for (const file of files) sum.code = Math.max(sum.code, await one(workerd, file, quiet, sum));
   } finally {
     await workerd.stop();
   }
-  console.log(`${files.length} files, ${steps} steps, ${failed} expectations do not hold`);
-  return code;
+  const { hold, fail, notRun } = sum;
+  const rest = notRun > 0 ? `, ${notRun} could not be run` : "";
+  console.log(`${files.length} ${files.length === 1 ? "file" : "files"}: ${hold} hold, ${fail} fail${rest}`);
+  return sum.code;
 }
 
-async function one(workerd: Workerd, file: string, quiet: boolean): Promise<{ code: number; steps: number; failed: number }> {
-  const show = quiet ? () => {} : (line: string) => console.log(`${file}: ${line}`);
+async function one(workerd: Workerd, file: string, quiet: boolean, sum: Sum): Promise<number> {
+  const show = quiet ? () => {} : (line: string) => console.log(escaped(`${file}: ${line}`));
   try {
-    const bytes = await readFile(file === "-" ? "/dev/stdin" : file);
-    const { steps, failures } = await run(workerd, bytes, show);
-    for (const { line, wanted, got } of failures) console.log(`${file}: line ${line}: wanted ${wanted}, got ${got}`);
-    return { code: failures.length > 0 ? 1 : 0, steps, failed: failures.length };
+    const { failures } = await run(workerd, await readFile(file === "-" ? "/dev/stdin" : file), show);
+    for (const { line, wanted, got } of failures) {
+      console.error(escaped(`${file}: line ${line}: wanted ${wanted}, got ${got}`));
+    }
+    sum[failures.length > 0 ? "fail" : "hold"] += 1;
+    return failures.length > 0 ? 1 : 0;
   } catch (error) {
-    console.error(`${file}: ${error instanceof Error ? error.message : String(error)}`);
-    if (error instanceof Malformed) return { code: 2, steps: 0, failed: 0 };
-    if (error instanceof RunFailed) return { code: 70, steps: 0, failed: 0 };
-    if (error instanceof Error && "syscall" in error) return { code: 66, steps: 0, failed: 0 };
-    return { code: 70, steps: 0, failed: 0 };
+    sum.notRun += 1;
+    console.error(escaped(`${file}: ${error instanceof Error ? error.message : String(error)}`));
+    if (error instanceof Malformed) return 2;
+    // What the system said of a file, and not of workerd.
+    return !(error instanceof RunFailed) && error instanceof Error && "syscall" in error ? 66 : 70;
   }
+}
+
+/** Names come from files: none of them is to steer a terminal. */
+function escaped(text: string): string {
+  return text.replace(/\p{Cc}/gu, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
 process.exitCode = await main(process.argv.slice(2));
