@@ -31,7 +31,7 @@ export function permit({ epoch, lease }: wit.Permit): string {
 export function decision(decision: wit.Decision): Decision {
   switch (decision.tag) {
     case "proceed":
-      return { kind: "proceed", ...admission(decision.val) };
+      return admitted(decision.val);
     case "probe": {
       const { permit: held, expiresIn, slowerThan } = decision.val;
       return {
@@ -45,6 +45,17 @@ export function decision(decision: wit.Decision): Decision {
     case "defer":
       return { kind: "defer", ...deferral(decision.val) };
   }
+}
+
+/** The answer that healthy traffic gets, so it is put together in one go. */
+function admitted({ permit: held, freshFor, percent, slowerThan }: wit.Admission): Decision {
+  return {
+    kind: "proceed",
+    permit: permit(held),
+    freshForMs: number(freshFor),
+    percent,
+    slowerThanMs: optionalNumber(slowerThan),
+  };
 }
 
 function admission({ permit: held, freshFor, percent, slowerThan }: wit.Admission): Admission {
