@@ -9,7 +9,8 @@ import { Admitted, type Basis, type Deferred } from "./admitted.js";
 import { type CallContext, type CallOptions, type CallResult, make } from "./call.js";
 import { enlist, delist } from "./directory.js";
 import { BreakerError, type Fault, type Reply } from "./faults.js";
-import { Local, type LocalDecision, ago, instant } from "./local.js";
+import { type Local, type LocalDecision, ago, instant } from "./local.js";
+import { localOf } from "./locals.js";
 import { objectName } from "./names.js";
 import type { PolicyInForce, PolicyInput } from "./policy.js";
 import { type BreakerNamespace, type Place, Reach } from "./reach.js";
@@ -45,9 +46,6 @@ const UNREACHABLE_WAIT = 1_000;
 const LATE = 3;
 /** The runtime keeps what runs after a response for 30 seconds. */
 const LONGEST_HANDOVER = 20_000;
-const MOST_LOCALS = 10_000;
-
-const locals = new WeakMap<BreakerNamespace, Map<string, Local>>();
 
 /**
  * The breaker of a dependency.
@@ -319,20 +317,4 @@ function deferred({ retryAfterMs, spreadMs, reason }: Deferral, basis: Basis, fa
 /** Does something that nobody waits for, also beyond the response. */
 function afterwards(work: Promise<unknown>): void {
   waitUntil(work.catch((error: unknown) => console.warn(`halfopen: ${error instanceof Error ? error.message : String(error)}`)));
-}
-
-function localOf(objects: BreakerNamespace, key: string): Local {
-  let ofBinding = locals.get(objects);
-  if (ofBinding === undefined) {
-    ofBinding = new Map();
-    locals.set(objects, ofBinding);
-  }
-  let local = ofBinding.get(key);
-  if (local === undefined) {
-    local = new Local();
-    // Names that come from users could be without end.
-    if (ofBinding.size >= MOST_LOCALS) ofBinding.delete(ofBinding.keys().next().value ?? "");
-    ofBinding.set(key, local);
-  }
-  return local;
 }

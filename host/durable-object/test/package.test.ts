@@ -87,6 +87,26 @@ describe("the package", () => {
     }
   });
 
+  it("guards a fetch as its README says", { timeout: 60_000 }, async () => {
+    const readme = await readFile(join(installed, "README.md"), "utf8");
+    const block = (kind: string): string => new RegExp(`\`\`\`${kind}\\n([^]*?)\`\`\``).exec(readme)?.[1] ?? "";
+    const project = join(folder, "readme");
+    await mkdir(join(project, "src"), { recursive: true });
+    await symlink(join(folder, "node_modules"), join(project, "node_modules"));
+    await writeFile(join(project, "wrangler.jsonc"), block("jsonc"));
+    // There is no such host, so that every call fails.
+    await writeFile(join(project, "src", "index.ts"), block("ts").replace("payments.example", "payments.invalid"));
+    const { url, stop } = await serve(project);
+    try {
+      for (let time = 0; time < 5; time++) assert.equal((await fetch(url)).status, 500);
+      const deferred = await fetch(url);
+      assert.equal(deferred.status, 503);
+      assert.ok(Number(deferred.headers.get("retry-after")) >= 1);
+    } finally {
+      await stop();
+    }
+  });
+
   async function administered(url: string): Promise<void> {
     const ask = async (method: string, path: string, token = "secret"): Promise<{ status: number; body: unknown }> => {
       const response = await fetch(`${url}${path}`, { method, headers: { Authorization: `Bearer ${token}` } });
