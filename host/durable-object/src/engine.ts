@@ -7,17 +7,17 @@ import { type Exports, type Ports, Runtime, embedded, hasPayload } from "./compo
 import { next } from "./entropy.js";
 import { BreakerError, faultOf } from "./faults.js";
 import { Store, StoreFailure, failure } from "./store.js";
-import type { Surroundings } from "./surroundings.js";
+import type { Internals, Surroundings } from "./surroundings.js";
 
 const EMBEDDED = new Runtime(embedded);
 
 export class Engine {
   readonly store: Store;
   readonly #storage: DurableObjectStorage;
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: Surroundings & Internals;
   readonly #ports: Ports;
 
-  constructor(storage: DurableObjectStorage, surroundings: Surroundings) {
+  constructor(storage: DurableObjectStorage, surroundings: Surroundings & Internals) {
     const store = new Store(storage.sql, surroundings.history ?? 1000);
     this.store = store;
     this.#storage = storage;

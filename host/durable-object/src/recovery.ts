@@ -65,9 +65,13 @@ export class Recovery {
     return settings;
   }
 
-  /** Follows a change of a record. */
+  /** Follows a change of a record, which stands whatever becomes of the alarm. */
   changed(dependency: string): void {
-    if (this.#all().has(dependency)) this.schedule();
+    try {
+      if (this.#all().has(dependency)) this.schedule();
+    } catch (error) {
+      console.warn(`halfopen: the alarm of ${JSON.stringify(dependency)} was not set: ${String(error)}`);
+    }
   }
 
   /** Sets the alarm to when the next probe is due. It becomes durable together with what was written before it. */
@@ -78,7 +82,7 @@ export class Recovery {
       const due = this.#engine.run(({ control }) => control.inspect(dependency)).nextDue;
       if (due === undefined) continue;
       let left = Math.min(Number(due > now ? due - now : 0n), LONGEST_WAIT);
-      if (this.#runs(settings)) left = Math.max(left, this.#lastProbe + LEAST_GAP - Date.now());
+      if (this.#runs(settings)) left = Math.max(left, Math.min(this.#lastProbe + LEAST_GAP - Date.now(), LEAST_GAP));
       // It has been heard of, and the next to come is the probe.
       else if (left === 0) continue;
       wait = Math.min(wait ?? LONGEST_WAIT, left);

@@ -28,10 +28,14 @@ export interface Surroundings {
    * and a timeout where its signal was aborted.
    */
   probe?: (due: DueProbe) => Promise<Outcome>;
-  /** The instant, in ms since the epoch of Unix. Default: the object's clock. Only tests need another. */
+}
+
+/** What only tests give. It is no part of the package's face. */
+export interface Internals {
+  /** The instant, in ms since the epoch of Unix, in place of the object's clock. */
   now?: () => number | bigint;
-  /** Randomness: a number uniform over 64 bits. Only tests need another. */
+  /** A number uniform over 64 bits, in place of the runtime's. */
   random?: () => bigint;
-  /** The component. Only tests need another. */
+  /** Another component. */
   runtime?: Runtime;
 }

@@ -18,8 +18,8 @@ describe("the article's five", () => {
     dependency = await Dependency.start();
   });
   after(async () => {
-    await workerd.stop();
     await dependency.stop();
+    await workerd?.stop();
   });
 
   const guarded = (name: string, work: object, call: object = {}): Promise<Result> =>

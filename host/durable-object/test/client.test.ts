@@ -15,7 +15,7 @@ const FRESH = { ...PLAIN, consecutive_failures: 3, fresh_ms: 60_000 };
 describe("the client", () => {
   let workerd: Workerd;
   before(async () => void (workerd = await Workerd.start()));
-  after(() => workerd.stop());
+  after(() => workerd?.stop());
 
   const admitted = (dependency: string, outcome: string, options: object = {}, tookMs?: number): Promise<Answer> =>
     workerd.post("admitted", { dependency, options, outcome, tookMs });

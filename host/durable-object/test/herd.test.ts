@@ -9,7 +9,7 @@ import { Workerd } from "./support/workerd.js";
 describe("a herd", () => {
   let workerd: Workerd;
   before(async () => void (workerd = await Workerd.start()));
-  after(() => workerd.stop());
+  after(() => workerd?.stop());
 
   it("of 500 concurrent requests gets one probe, 499 deferrals and no error", async () => {
     const object = await ByHand.of(workerd, "herd", { ...PLAIN, lease_ms: 60_000 });
@@ -46,7 +46,7 @@ describe("a herd", () => {
 describe("two dependencies", () => {
   let workerd: Workerd;
   before(async () => void (workerd = await Workerd.start()));
-  after(() => workerd.stop());
+  after(() => workerd?.stop());
 
   it("do not disturb each other", async () => {
     const [one, other] = await Promise.all([ByHand.of(workerd, "one"), ByHand.of(workerd, "other")]);

@@ -21,7 +21,7 @@ describe("bad input", () => {
     object = await ByHand.of(workerd, "input", { ...PLAIN, consecutive_failures: 100 });
     await object.report(await object.permit("proceed"), "failure");
   });
-  after(() => workerd.stop());
+  after(() => workerd?.stop());
 
   async function refused(code: Fault["code"], method: string, ...args: unknown[]): Promise<Fault> {
     const before = await object.raw("sql", "SELECT *, hex(data) AS hex FROM halfopen_record");
@@ -122,6 +122,13 @@ describe("bad input", () => {
     assert.ok(!reply.ok && reply.fault.code === "invalid-policy", JSON.stringify(reply));
     await other.raw("setUp", { policy: { open_ms: 1 } });
     await other.permit("proceed");
+  });
+
+  it("as a method: the shipped class has those of the contract, and nothing of the tests", async () => {
+    for (const method of ["setUp", "busy", "sql", "fetch", "run", "now", "constructor", "__proto__"]) {
+      const asked = workerd.post("object", { object: "HALFOPEN", name: "shipped", method, args: [{ now: 5n }] });
+      await assert.rejects(asked, Error, method);
+    }
   });
 
   it("the largest numbers are taken", async () => {

@@ -11,7 +11,7 @@ const PARTS = 10;
 describe("memory", () => {
   let workerd: Workerd;
   before(async () => void (workerd = await Workerd.start()));
-  after(() => workerd.stop());
+  after(() => workerd?.stop());
 
   it(`stays flat over ${CALLS} calls in one isolate`, { timeout: 120_000 }, async (context) => {
     const object = await ByHand.of(workerd, "flat", { ...PLAIN, consecutive_failures: 1_000_000 }, null);

@@ -22,8 +22,8 @@ describe("scheduled recovery", () => {
     dependency = await Dependency.start();
   });
   after(async () => {
-    await workerd.stop();
     await dependency.stop();
+    await workerd?.stop();
   });
 
   async function recovering(name: string, policy: object = QUICK, settings: object = {}): Promise<ByHand> {

@@ -10,7 +10,7 @@ import { Workerd } from "./support/workerd.js";
 describe("a call that fails after its commit", () => {
   let workerd: Workerd;
   before(async () => void (workerd = await Workerd.start()));
-  after(() => workerd.stop());
+  after(() => workerd?.stop());
 
   const misdeeds: [misdeed: string, code: Fault["code"], message: RegExp, instances: number][] = [
     ["error", "other", /an error after the commit/, 1],
@@ -76,7 +76,7 @@ describe("a call that fails after its commit", () => {
 describe("a record", () => {
   let workerd: Workerd;
   before(async () => void (workerd = await Workerd.start()));
-  after(() => workerd.stop());
+  after(() => workerd?.stop());
 
   it("that is damaged is a typed fault, and reset mends it", async () => {
     const object = await ByHand.of(workerd, "damaged");

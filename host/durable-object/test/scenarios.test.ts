@@ -14,7 +14,7 @@ const files = (await readdir(SCENARIOS)).filter((file) => file.endsWith(".jsonl"
 describe("the scenarios, against real Durable Objects", () => {
   let workerd: Workerd;
   before(async () => void (workerd = await Workerd.start()));
-  after(() => workerd.stop());
+  after(() => workerd?.stop());
 
   it("are there", () => assert.ok(files.length >= 40, `only ${files.length}`));
 

@@ -20,6 +20,8 @@ export class Dependency {
   static async start(): Promise<Dependency> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    // A test that ends early is not to be kept alive by it.
+    server.unref();
     const dependency = new Dependency(server);
     server.on("connection", () => {
       dependency.connections += 1;

@@ -22,6 +22,8 @@ export interface Options {
   objects?: Record<string, string>;
   /** Plain variables. */
   vars?: Record<string, string>;
+  /** The code of a Worker in front of it, which knows it as `env.MAIN`. */
+  driver?: string;
   /** Whether the Worker has the package at hand. Default true. */
   package?: boolean;
   /** Where the objects keep their data; a folder of its own that is removed at the end unless given. */
@@ -69,7 +71,7 @@ export class Workerd {
     remove.push(config);
     // The program itself and not the script that starts it: a signal is to reach it.
     const program = (createRequire(import.meta.url)("workerd") as { default: string }).default;
-    const child = spawn(program, ["serve", config, "--control-fd=3", `-ddisk=${disk}`], {
+    const child = spawn(program, ["serve", config, "--experimental", "--control-fd=3", `-ddisk=${disk}`], {
       stdio: ["ignore", "pipe", "pipe", "pipe"],
     });
     const log: string[] = [];
@@ -135,17 +137,19 @@ async function configuration(options: Options): Promise<string> {
   // The first module is the one that the Worker starts with.
   modules.sort((a, b) => Number(b.name === entry) - Number(a.name === entry));
   const quoted = JSON.stringify;
+  const { driver } = options;
   const list = (items: string[]): string => items.map((item) => `    ${item},`).join("\n");
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    (name = "main", worker = .main),
+    (name = "main", worker = .main),${driver === undefined ? "" : ' (name = "driver", worker = .driver),'}
     (name = "disk", disk = (path = "unset", writable = true)),
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
   v8Flags = ["--expose-gc"],
-  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = ${driver === undefined ? '"main"' : '"driver"'})],
 );
+${driver === undefined ? "" : driving(driver)}
 const main :Workerd.Worker = (
   compatibilityDate = "2026-11-01",
   durableObjectStorage = (localDisk = "disk"),
@@ -161,6 +165,15 @@ ${list(Object.entries(vars).map(([name, value]) => `(name = ${quoted(name)}, tex
   ],
 );
 `;
+}
+
+function driving(code: string): string {
+  return `const driver :Workerd.Worker = (
+  compatibilityDate = "2026-11-01",
+  compatibilityFlags = ["service_binding_extra_handlers"],
+  modules = [(name = "driver", esModule = ${JSON.stringify(code)})],
+  bindings = [(name = "MAIN", service = "main")],
+);`;
 }
 
 async function modulesIn(folder: string, from: string): Promise<{ name: string; path: string }[]> {

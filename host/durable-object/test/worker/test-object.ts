@@ -1,6 +1,6 @@
 import { HalfOpen, type Reply, type Settlement } from "../../dist/index.js";
 import type { Decision, Outcome, Receipt, Tally } from "../../dist/index.js";
-import type { Surroundings } from "../../dist/surroundings.js";
+import type { Internals, Surroundings } from "../../dist/surroundings.js";
 import { Hostile, type Misdeed } from "./hostile.js";
 import { encode } from "./json.js";
 
@@ -19,14 +19,14 @@ export interface Setup {
 /** The shipped class with a clock, a randomness, a default policy and a component that the test holds in its hands. */
 export class TestObject extends HalfOpen {
   readonly #setup: { now: bigint | null; seed: bigint; broken: boolean };
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: Surroundings & Internals;
   readonly #hostile: Hostile;
   #calls: string[] = [];
 
   constructor(ctx: DurableObjectState, env: unknown) {
     const setup: { now: bigint | null; seed: bigint; broken: boolean } = { now: null, seed: 1n, broken: false };
     const hostile = new Hostile();
-    const surroundings: Surroundings = {
+    const surroundings: Surroundings & Internals = {
       now: () => setup.now ?? Date.now(),
       random: () => {
         setup.seed = BigInt.asUintN(64, setup.seed + 0x9e3779b97f4a7c15n);
