@@ -6,6 +6,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::contract::{PolicyFault, Text};
 
@@ -164,14 +165,13 @@ impl<'a> Form<'a> {
 }
 
 fn write(number: u64, bytes: &mut Vec<u8>) {
-    if let Some((digits, length)) = leb128fmt::encode_u64(number) {
-        bytes.extend(digits.iter().take(length));
+    if let Ok(more) = postcard::to_extend(&number, mem::take(bytes)) {
+        *bytes = more;
     }
 }
 
 fn read(bytes: &mut &[u8]) -> Option<u64> {
-    let mut length = 0;
-    let number = leb128fmt::decode_uint_slice::<u64, 64>(bytes, &mut length).ok()?;
-    *bytes = bytes.get(length..)?;
+    let (number, rest) = postcard::take_from_bytes(bytes).ok()?;
+    *bytes = rest;
     Some(number)
 }

@@ -108,11 +108,13 @@ fn an_endless_loop_is_stopped_in_whatever_function() {
 
 #[test]
 fn an_endless_loop_of_calls_to_the_host_is_stopped() {
-    let reads = "(loop (drop (call $version (local.get 0) (local.get 1))) (br 0)) (unreachable)";
-    let fault = fault_of("inspect", &Wat::default().body("inspect", reads));
+    // What the host answers is put far behind the name, in the same place each time.
+    let again = "(global.set $next (i32.const 0x8000))";
+    let reads = format!("(loop {again} (drop (call $version (local.get 0) (local.get 1))) (br 0)) (unreachable)");
+    let fault = fault_of("inspect", &Wat::default().body("inspect", &reads));
     assert_eq!(fault, ComponentFault::TimedOut { limit: LIMITS.call });
-    let writes = "(loop (call $commit (local.get 0) (local.get 1)) (br 0)) (unreachable)";
-    let fault = fault_of("inspect", &Wat::default().body("inspect", writes));
+    let writes = format!("(loop {again} (call $commit (local.get 0) (local.get 1)) (br 0)) (unreachable)");
+    let fault = fault_of("inspect", &Wat::default().body("inspect", &writes));
     assert_eq!(fault, ComponentFault::TimedOut { limit: LIMITS.call });
 }
 
