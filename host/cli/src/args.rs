@@ -68,6 +68,11 @@ pub enum Command {
     Reset(Target),
     /// Remove all that is known of a dependency, its policy included
     Forget(Target),
+    /// Remove the records of dependencies that nobody uses any more
+    ///
+    /// A record goes only while it is closed, with nothing forced and no policy of its own, and only if nothing was
+    /// written to it for so long. A dependency that is used again starts with a new record.
+    Prune(Prune),
     Replay(Replay),
     /// Look at the state machine: one WebAssembly component
     Component(Component),
@@ -222,6 +227,13 @@ pub struct Force {
     /// Why; shown by status (at most 100 bytes)
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub note: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Prune {
+    /// Nothing was written to it for so long ("30d"), or longer
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub idle: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]

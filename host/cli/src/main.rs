@@ -53,6 +53,7 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
         Command::Force(args) => control::force(args, global),
         Command::Reset(args) => control::reset(args, global),
         Command::Forget(args) => control::forget(args, global),
+        Command::Prune(args) => control::prune(args, global),
         Command::Component(args) => component::component(args, global),
         Command::Completions { shell } => completions(*shell),
         Command::DemoDependency => demo::dependency(),

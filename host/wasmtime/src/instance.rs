@@ -158,6 +158,7 @@ impl Instance {
             }
             Call::Reset => control.call_reset(store, name)?.map(Answer::Receipt),
             Call::Forget => control.call_forget(store, name)?.map(Answer::Receipt),
+            Call::Prune { idle } => control.call_prune(store, name, *idle)?.map(Answer::Pruned),
         })
     }
 

@@ -81,6 +81,7 @@ mod last_known;
 mod lease_keeper;
 mod op;
 mod pool;
+mod prune;
 #[cfg(feature = "replay")]
 pub mod replay;
 pub mod store;
@@ -98,6 +99,7 @@ pub use error::{BreakerError, CallError, ComponentError, ComponentFault, OpenErr
 pub use guard::PermitGuard;
 pub use host::Host;
 pub use lease_keeper::LeaseKeeper;
+pub use prune::Pruned;
 pub use store::{Observed, Store};
 pub use transitions::Transitions;
 pub use wire::{

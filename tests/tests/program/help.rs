@@ -5,7 +5,7 @@ use crate::bench::{Bench, all, ran};
 #[test]
 fn every_command_has_a_help_page() {
     let bench = Bench::new();
-    let pages: [&[&str]; 16] = [
+    let pages: [&[&str]; 17] = [
         &["--help"],
         &["-h"],
         &["run", "--help"],
@@ -17,6 +17,7 @@ fn every_command_has_a_help_page() {
         &["force", "--help"],
         &["reset", "--help"],
         &["forget", "--help"],
+        &["prune", "--help"],
         &["replay", "--help"],
         &["component", "--help"],
         &["component", "write", "--help"],

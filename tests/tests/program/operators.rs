@@ -51,10 +51,14 @@ fn a_day_of_an_operator() {
         &["policy", "show", "mail"],
         &["policy", "show", "pay", "--json"],
         &["reset", "pay"],
+        &["prune", "--idle", "1h"],
         &["forget", "pay"],
         &["forget", "never heard of"],
         &["policy", "show", "pay", "--json"],
         &["history", "pay"],
+        &["run", "mail", "--", "true"],
+        &["prune", "--idle", "0s"],
+        &["status"],
         &["--namespace", "other", "status"],
     ] {
         said.push(bench.shown(args));

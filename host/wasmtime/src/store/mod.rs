@@ -153,6 +153,16 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// Those of the store.
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError>;
+
+    /// Drops what is kept of removed records, where the store keeps anything of each. From then on whatever is missing in
+    /// the namespace has a version that is as high as any of theirs, or higher. A store that keeps nothing of each has
+    /// nothing to do.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn compact(&self, _namespace: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// A store that is locked against other writers. Dropped without [`finish`](Locked::finish), nothing is done.
@@ -203,5 +213,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
 
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
         (**self).remove_namespace(namespace)
+    }
+
+    fn compact(&self, namespace: &str) -> Result<(), StoreError> {
+        (**self).compact(namespace)
     }
 }

@@ -48,7 +48,7 @@ fn all_that_is_kept(store: &MemoryStore) -> Vec<(String, u64, Option<Vec<u8>>, u
 type Ask = fn(&Breaker) -> Result<(), BreakerError>;
 
 /// Everything that can be asked, by the name of the export.
-const ASKS: [(&str, Ask); 11] = [
+const ASKS: [(&str, Ask); 12] = [
     ("acquire", |b| b.acquire().map(drop)),
     ("report", |b| b.report(PERMIT, Outcome::Failure, None).map(drop)),
     ("report-tally", |b| b.report_tally(PERMIT, Tally { failures: 1, ..Tally::default() }).map(drop)),
@@ -60,6 +60,7 @@ const ASKS: [(&str, Ask); 11] = [
     ("force", |b| b.force(Mode::Open, None, "note").map(drop)),
     ("reset", |b| b.reset().map(drop)),
     ("forget", |b| b.forget().map(drop)),
+    ("prune", |b| b.prune(Duration::ZERO).map(drop)),
 ];
 
 fn ask(of: &str) -> Ask {

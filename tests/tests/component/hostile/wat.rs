@@ -4,7 +4,7 @@ use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
 /// The exports of our world and their core types.
-const EXPORTS: [(&str, &str); 13] = [
+const EXPORTS: [(&str, &str); 14] = [
     ("setup@0.1.0#set-default-policy", "(param i32) (result i32)"),
     ("setup@0.1.0#built-in-policy", "(result i32)"),
     ("breaker@0.1.0#acquire", "(param i32 i32 i32 i32) (result i32)"),
@@ -18,6 +18,7 @@ const EXPORTS: [(&str, &str); 13] = [
     ("control@0.1.0#force", "(param i32 i32 i32 i32 i64 i32 i32) (result i32)"),
     ("control@0.1.0#reset", "(param i32 i32) (result i32)"),
     ("control@0.1.0#forget", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#prune", "(param i32 i32 i64) (result i32)"),
 ];
 
 /// Hands out memory from 8192 to the end of the first page, again and again.
