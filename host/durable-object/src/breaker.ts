@@ -174,7 +174,7 @@ export class Breaker {
 
   /** Removes the record, its history and its policy, and takes the dependency off the list. */
   async forget(): Promise<Receipt> {
-    const receipt = await this.#control((o) => o.forget(this.dependency));
+    const receipt = await this.#control<Receipt>((o) => o.forget(this.dependency));
     await this.#leave();
     return receipt;
   }
@@ -184,7 +184,7 @@ export class Breaker {
    * is closed, with nothing forced and no policy of its own, and only if nothing was written to it for so many ms.
    */
   async prune(idleMs: number): Promise<boolean> {
-    const removed = await this.#control((o) => o.prune(this.dependency, idleMs));
+    const removed = await this.#control<boolean>((o) => o.prune(this.dependency, idleMs));
     if (removed) await this.#leave();
     return removed;
   }
@@ -300,7 +300,7 @@ export class Breaker {
     return receipt;
   }
 
-  async #control<T>(call: Parameters<typeof this.#reach.ask<T>>[0]): Promise<T> {
+  async #control<T>(call: Parameters<Reach["ask"]>[0]): Promise<T> {
     const answer = await this.#reach.ask<T>(call);
     this.#local.forget();
     return answer;

@@ -57,7 +57,7 @@ fn a_day_of_an_operator() {
         &["policy", "show", "pay", "--json"],
         &["history", "pay"],
         &["run", "mail", "--", "true"],
-        &["prune", "--idle", "0s"],
+        &["prune", "--idle", "1ms"],
         &["status"],
         &["--namespace", "other", "status"],
     ] {
