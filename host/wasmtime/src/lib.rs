@@ -83,6 +83,7 @@ mod op;
 mod pool;
 #[cfg(feature = "replay")]
 pub mod replay;
+mod shortage;
 pub mod store;
 #[cfg(test)]
 mod testing;
