@@ -39,10 +39,7 @@ pub struct Global {
     #[arg(value_hint = ValueHint::FilePath)]
     pub component: Option<PathBuf>,
 
-    /// Keeps dependencies of the same name apart
-    ///
-    /// A namespace is a set of dependencies of its own in the store, as of one team or one environment; a command sees
-    /// those of one namespace. Its name is 1 to 256 bytes without control characters.
+    /// Keeps dependencies of the same name apart: a command sees those of one namespace (a name as for dependencies)
     #[arg(long, global = true, env = "HALFOPEN_NAMESPACE", hide_env_values = true, value_name = "NAME")]
     #[arg(default_value = "default")]
     pub namespace: String,

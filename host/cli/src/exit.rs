@@ -44,7 +44,7 @@ const TABLE: &[(&str, &str)] = &[
     ("64", "usage: an unknown flag, or a name or value that is not allowed"),
     ("65", "bad data: a policy (file or values), a component or a store is not what it should be"),
     ("66", "a file that was named does not exist or cannot be read"),
-    ("69", "the store cannot be reached, or is full, locked or busy for too long; or no more files can be opened"),
+    ("69", "the store cannot be reached, is full, locked or busy for too long; or no file can be opened"),
     ("70", "the component misbehaved, or halfopen has a bug"),
     ("74", "reading or writing failed"),
     ("75", "run: deferred; the command was not started; try again later"),
