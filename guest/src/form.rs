@@ -20,6 +20,13 @@ pub struct Range {
     pub text: &'static str,
 }
 
+impl Range {
+    /// Whether a number is one of them.
+    pub fn holds(&self, number: u64) -> bool {
+        self.least <= number && number <= self.most
+    }
+}
+
 /// Writes the numbers of a value, or reads them into it.
 pub struct Form<'a> {
     numbers: Numbers<'a>,
@@ -144,7 +151,7 @@ impl<'a> Form<'a> {
     #[inline(never)]
     pub fn field(&mut self, name: &str, number: &mut u64, range: &Range) {
         self.number(number);
-        self.check(name, range.least <= *number && *number <= range.most, range.text);
+        self.check(name, range.holds(*number), range.text);
     }
 
     /// A field of 32 bits with a name and a range.

@@ -84,6 +84,7 @@ mod pool;
 mod prune;
 #[cfg(feature = "replay")]
 pub mod replay;
+mod shortage;
 pub mod store;
 #[cfg(test)]
 mod testing;

@@ -31,8 +31,10 @@ mod scenario;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod typo;
 mod untimed;
 
 pub use answer::{Answer, Failure, Report};
 pub use run::{Replay, ReplayError};
 pub use scenario::Scenario;
+pub use typo::nearest;
