@@ -56,7 +56,8 @@ impl LeaseKeeper {
         let shared = Arc::new(Shared::default());
         if permit.lease.is_some() {
             let every = (expires_in / 3).max(OFTEN);
-            let (breaker, theirs) = (breaker.clone(), shared.clone());
+            // It must not be the last to hold the host: whoever drops that waits for what is still to be written.
+            let (breaker, theirs) = (breaker.passive(), shared.clone());
             let keep = move || keep(&breaker, permit, every, &theirs, on_lost);
             let thread = std::thread::Builder::new().name("halfopen-lease".to_owned()).spawn(keep);
             if let Err(error) = thread {
