@@ -174,7 +174,7 @@ impl Surroundings<'_> {
             .seed(self.scenario.seed.wrapping_add(self.opened))
             .namespace(self.namespace.name())
             .local_admission(self.replay.local_admission)
-            .default_policy(self.scenario.policy.clone());
+            .default_policy(self.scenario.policy);
         self.opened += 1;
         builder.build().map_err(|error| match error {
             OpenError::InvalidPolicy(faults) => {

@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use rusqlite::Connection;
 
 use super::fault::Place;
+use super::file::Opened;
 use super::open;
 use crate::error::StoreError;
 
@@ -19,33 +20,45 @@ pub(super) struct Readers {
 
 #[derive(Debug, Default)]
 struct Shelf {
-    idle: Vec<Connection>,
+    idle: Vec<Opened>,
     lent: usize,
+    /// Who waits is counted: waking nobody costs a system call.
+    waiting: usize,
 }
 
 /// The right to use one of the connections; given back when dropped, with the connection where there is one.
 struct Loan<'a> {
     readers: &'a Readers,
-    returning: Option<Connection>,
+    returning: Option<Opened>,
 }
 
 impl Readers {
-    /// Reads; waits while all connections are lent.
-    pub fn read<T>(&self, place: &Place, read: impl FnOnce(&Connection) -> T) -> Result<T, StoreError> {
+    /// Reads; waits while all connections are lent. Before one is opened, `ready` sees to the file.
+    pub fn read<T>(
+        &self,
+        place: &Place,
+        ready: impl FnOnce() -> Result<(), StoreError>,
+        read: impl FnOnce(&Connection) -> T,
+    ) -> Result<T, StoreError> {
         let (mut loan, idle) = self.lend();
-        let connection = match idle {
+        let connection = match idle.filter(Opened::is_at_its_path) {
             Some(connection) => connection,
-            None => open::reader(place)?,
+            None => {
+                ready()?;
+                open::reader(place)?
+            }
         };
         let result = read(&connection);
         loan.returning = Some(connection);
         Ok(result)
     }
 
-    fn lend(&self) -> (Loan<'_>, Option<Connection>) {
+    fn lend(&self) -> (Loan<'_>, Option<Opened>) {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         while shelf.lent >= MOST {
+            shelf.waiting += 1;
             shelf = self.returned.wait(shelf).unwrap_or_else(PoisonError::into_inner);
+            shelf.waiting -= 1;
         }
         shelf.lent += 1;
         (Loan { readers: self, returning: None }, shelf.idle.pop())
@@ -57,7 +70,10 @@ impl Drop for Loan<'_> {
         let mut shelf = self.readers.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.lent -= 1;
         shelf.idle.extend(self.returning.take());
+        let waited_for = shelf.waiting > 0;
         drop(shelf);
-        self.readers.returned.notify_one();
+        if waited_for {
+            self.readers.returned.notify_one();
+        }
     }
 }
