@@ -25,10 +25,10 @@ use std::time::Duration;
 
 use event_listener::{Event, EventListener};
 
-use crate::sent::Sent;
 use crate::clock::Clock;
 use crate::error::BreakerError;
 use crate::op::Answer;
+use crate::sent::Sent;
 use crate::wire::{Decision, Permit, State, Tally, Verdict};
 
 pub(crate) use ask::{FromMemory, Remembered};
