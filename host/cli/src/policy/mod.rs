@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn an_assignment_sets_one_value_and_no_more() {
-        for word in ["open_ms=5\nprobes=9", "open_ms=5\r\n", "open_ms=5 # soon", "window={ ms = 10,\n calls = 5 }"] {
+        for word in ["open_ms=5\nprobes=9", "open_ms=5 # soon", "window={ ms = 10,\n calls = 5 }"] {
             let error = format!("{:#}", changes(&[word]).unwrap_err());
             assert!(error.contains("a value is a number, a word or a table"), "{word}: {error}");
         }
