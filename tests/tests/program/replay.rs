@@ -67,6 +67,7 @@ fn the_scenarios_hold_in_the_program_on_either_store_and_leave_nothing_behind() 
     let mut files: Vec<String> = fs::read_dir(root().join("tests/scenarios"))
         .unwrap()
         .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
+        .filter(|path| path.ends_with(".jsonl"))
         .collect();
     files.sort();
     for store in ["memory".to_owned(), format!("sqlite:{}", bench.at("replay.db"))] {

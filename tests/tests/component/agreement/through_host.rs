@@ -32,6 +32,8 @@ impl ThroughHost {
             .seed(seed)
             .default_policy(*default)
             .history(usize::MAX)
+            // Each question is put to the component.
+            .local_admission(false)
             .build();
         match host {
             Ok(host) => Ok(ThroughHost { host, clock, store, permits: Vec::new() }),
