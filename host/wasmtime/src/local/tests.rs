@@ -495,6 +495,20 @@ fn who_must_know_asks() {
 }
 
 #[test]
+fn a_callers_name_that_is_too_long_is_refused_whatever_is_known() {
+    let machine = Machine::new(plain());
+    let breaker = machine.process().breaker("a");
+    succeed(&breaker);
+    for _ in 0..2 {
+        let error = breaker.clone().caller("n".repeat(65)).acquire().unwrap_err();
+        assert!(matches!(error, crate::BreakerError::InvalidArgument(_)), "{error}");
+    }
+    assert_eq!(machine.store.since().0, 3, "the look, and who was refused");
+    assert_eq!(breaker.clone().caller("n".repeat(64)).call(|| Ok::<_, ()>(())), Ok(()));
+    assert_eq!(machine.store.since().0, 0, "the look holds");
+}
+
+#[test]
 fn async_callers_share_one_look_too() {
     let machine = Machine::new(plain());
     let breaker = machine.process().breaker("a");

@@ -32,6 +32,8 @@ impl ThroughHost {
             .seed(seed)
             .default_policy(*default)
             .history(usize::MAX)
+            // Each answer is to be the component's own.
+            .local_admission(false)
             .build();
         match host {
             Ok(host) => Ok(ThroughHost { host, clock, store, permits: Vec::new() }),
