@@ -98,6 +98,7 @@ impl ThroughHost {
             }
             Asked::Reset => breaker.reset().map(Answered::Receipt),
             Asked::Forget => breaker.forget().map(Answered::Receipt),
+            Asked::Prune(idle) => breaker.prune(Duration::from_millis(*idle)).map(Answered::Pruned),
             Asked::Clock(_) | Asked::Later(_) | Asked::Damage(_) => unreachable!("that is not asked of the component"),
         };
         answer.map_err(refused)
