@@ -74,6 +74,14 @@ pub enum StoreError {
         /// The latest schema that this release knows.
         known: u64,
     },
+    /// Whether it did the last write is not known: the answer was lost, and it could not be asked again in time.
+    #[error("the store {place} may or may not have done the last write: {why}")]
+    InDoubt {
+        /// The store.
+        place: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// Something else.
     #[error("the store {place} failed: {why}")]
     Other {
@@ -84,7 +92,8 @@ pub enum StoreError {
     },
 }
 
-/// Why an operation on a breaker came to nothing. It then changed nothing.
+/// Why an operation on a breaker came to nothing. It then changed nothing, but for [`StoreError::InDoubt`], which leaves
+/// that open.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BreakerError {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::batch::{Ground, Settled, Tried};
+use crate::batch::{CameTo, Ground, Settled, Tried};
 use crate::breaker::Breaker;
 use crate::builder::{HostBuilder, OnStoreError};
 use crate::clock::Clock;
@@ -13,6 +13,7 @@ use crate::group::Group;
 use crate::last_known::LastKnown;
 use crate::op::{Answer, Op};
 use crate::pool::Pool;
+use crate::race::{Next, Race};
 use crate::store::Store;
 use crate::transitions::Transitions;
 use crate::wire::Policy;
@@ -108,12 +109,35 @@ impl Inner {
     pub fn run(&self, op: Op) -> Result<Answer, BreakerError> {
         let ground =
             Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
-        let dependency = op.dependency.clone();
-        let settled = match ground.attempt(&op) {
-            Tried::Settled(settled) => settled,
-            Tried::Wants(wanted) => self.group.submit(&ground, op, wanted),
-        };
-        self.traced(&dependency, settled)
+        let settled = self.settle(&ground, &op);
+        self.traced(&op.dependency, settled)
+    }
+
+    /// Tries until it is settled: others may be faster, and then it decides again.
+    fn settle(&self, ground: &Ground<'_>, op: &Op) -> Settled {
+        let mut tried = ground.attempt(op);
+        let mut race = None;
+        loop {
+            let wanted = match tried {
+                Tried::Settled(settled) => return settled,
+                Tried::Wants(wanted) => wanted,
+            };
+            let race = race.get_or_insert_with(|| Race::new(&op.call));
+            let present = match self.group.submit(ground, op, wanted) {
+                CameTo::Settled(settled) => return settled,
+                CameTo::Lost(present) => present,
+            };
+            tried = match (race.lost(), present) {
+                (Next::GiveUp, _) => return Err(BreakerError::Contended { dependency: op.dependency.to_string() }),
+                (Next::Decide, Some(present)) => ground.decide(op, present),
+                (Next::Decide, None) => ground.attempt(op),
+                (Next::LookAfter(pause), _) => {
+                    std::thread::sleep(pause);
+                    race.again();
+                    ground.attempt(op)
+                }
+            };
+        }
     }
 
     fn traced(&self, dependency: &str, settled: Settled) -> Result<Answer, BreakerError> {

@@ -81,6 +81,7 @@ mod last_known;
 mod lease_keeper;
 mod op;
 mod pool;
+mod race;
 #[cfg(feature = "replay")]
 pub mod replay;
 pub mod store;
