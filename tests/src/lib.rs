@@ -2,6 +2,9 @@
 
 pub mod breakers;
 pub mod harness;
+pub mod herd;
 pub mod privileges;
 pub mod process;
 pub mod program;
+pub mod scenarios;
+pub mod stores;

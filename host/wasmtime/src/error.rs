@@ -10,9 +10,11 @@ use crate::wire::{Deferral, PolicyFault};
 #[non_exhaustive]
 pub enum OpenError {
     /// The address of the store names no store of this build.
-    #[error("`{address}` is no store address: {why}; give `sqlite:PATH`, a path, or `memory`")]
+    #[error(
+        "`{address}` is no store address: {why}; give `sqlite:PATH`, a path, `postgres://HOST/DATABASE`, or `memory`"
+    )]
     Address {
-        /// The address as given.
+        /// The address as given, without passwords; cut where it is long.
         address: String,
         /// What is wrong with it.
         why: String,

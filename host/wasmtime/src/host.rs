@@ -41,8 +41,9 @@ pub(crate) struct Inner {
 }
 
 impl Host {
-    /// Opens a host on the store at an address: `sqlite:PATH`, a bare path (the same), or `memory` (a store of this host
-    /// alone, gone with it).
+    /// Opens a host on the store at an address: `sqlite:PATH`, a bare path (the same),
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE` (feature `postgres`), or `memory` (a store of this host alone, gone
+    /// with it).
     ///
     /// # Errors
     /// [`OpenError`]: the address, the store, or the component.
