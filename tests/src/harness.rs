@@ -7,11 +7,11 @@ use libtest_mimic::{Arguments, Trial};
 /// A test: its name, and what panics when it fails.
 pub type Test = (&'static str, fn());
 
-/// The tests of a file, by the names of their functions.
+/// The tests of a file, by the names of their functions and, where they have some, of their modules.
 #[macro_export]
 macro_rules! tests {
-    ($($name:ident),+ $(,)?) => {
-        [$((stringify!($name), $name as fn())),+]
+    ($($($part:ident)::+),+ $(,)?) => {
+        [$((stringify!($($part)::+), $($part)::+ as fn())),+]
     };
 }
 

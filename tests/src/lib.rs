@@ -6,5 +6,6 @@ pub mod herd;
 pub mod privileges;
 pub mod process;
 pub mod program;
+pub mod proxy;
 pub mod scenarios;
 pub mod stores;

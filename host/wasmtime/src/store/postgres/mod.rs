@@ -13,6 +13,7 @@
 //! GRANT USAGE ON SCHEMA halfopen TO app;
 //! GRANT SELECT ON halfopen.migration TO app;
 //! GRANT SELECT, INSERT, UPDATE, DELETE ON halfopen.record, halfopen.namespace, halfopen.transition TO app;
+//! GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA halfopen TO app;
 //! ```
 //!
 //! # TLS

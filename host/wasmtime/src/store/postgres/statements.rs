@@ -55,11 +55,12 @@ impl Statement {
         match self {
             // One row, whatever there is. The clock is read after the record: nothing in it is dated later.
             Statement::Load => {
-                "SELECT coalesce(r.version, n.floor, 0), r.data,
-                     floor(date_part('epoch', clock_timestamp()) * 1000)::bigint
-                 FROM (VALUES ($1::bytea, $2::bytea)) AS k (namespace, dependency)
-                 LEFT JOIN {schema}.record AS r ON r.namespace = k.namespace AND r.dependency = k.dependency
-                 LEFT JOIN {schema}.namespace AS n ON r.version IS NULL AND n.namespace = k.namespace"
+                "SELECT version, data, {schema}.instant() FROM {schema}.record
+                     WHERE namespace = $1 AND dependency = $2
+                 UNION ALL
+                 SELECT coalesce((SELECT floor FROM {schema}.namespace WHERE namespace = $1), 0), NULL, {schema}.instant()
+                     WHERE NOT EXISTS (SELECT FROM {schema}.record WHERE namespace = $1 AND dependency = $2)
+                 LIMIT 1"
             }
             Statement::Write => {
                 "SELECT came_to, present, held, now
