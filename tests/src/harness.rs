@@ -18,7 +18,8 @@ macro_rules! tests {
 /// Runs tests as `cargo test` would.
 pub fn run(tests: impl IntoIterator<Item = Test>) -> ExitCode {
     let trial = |(name, test): Test| {
-        Trial::test(name, move || {
+        // As it was written: the compiler puts spaces around the colons.
+        Trial::test(name.replace(' ', ""), move || {
             test();
             Ok(())
         })

@@ -37,6 +37,7 @@ impl Other {
         let child = Command::new(format!("{programs}/psql"))
             .args([base, "-Xqc", &script])
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         until("it sleeps", || {
@@ -104,8 +105,7 @@ pub fn a_database_that_is_made_read_only_refuses_writes_until_it_is_not() {
     let error = refused(&server.address(""));
     assert!(matches!(error, StoreError::Denied { .. }) && error.to_string().contains("allows no writes"), "{error}");
     assert_eq!(store.load(KEY).unwrap().version, 1);
-    server.sql("SET default_transaction_read_only = off; ALTER SYSTEM SET default_transaction_read_only = off");
-    server.sql("SELECT pg_reload_conf()");
+    set("off");
     until("the server has heard of it", || store.commit(&[write(9)]).ok());
     assert_eq!(store.commit(&[write(1)]).unwrap(), [CommitOutcome::Committed]);
 }

@@ -120,8 +120,12 @@ pub fn address_at(port: u16, parameters: &str) -> String {
 /// Runs SQL at an address and answers what it says.
 pub fn sql_at(address: &str, sql: &str) -> String {
     let base = address.split('?').next().unwrap_or(address);
-    let Output { status, stdout, stderr } =
-        Command::new(programs().join("psql")).args([base, "-XqAtc", sql]).output().unwrap();
+    let Output { status, stdout, stderr } = Command::new(programs().join("psql"))
+        // Also where the server is read-only unless one asks for the contrary.
+        .env("PGOPTIONS", "-c default_transaction_read_only=off")
+        .args([base, "-XqAtc", sql])
+        .output()
+        .unwrap();
     assert!(status.success(), "{sql}: {}", String::from_utf8_lossy(&stderr));
     String::from_utf8(stdout).unwrap().trim_end().to_owned()
 }

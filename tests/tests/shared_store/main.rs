@@ -1,6 +1,8 @@
 //! What must hold on every store that callers on many machines share. It is tested on those whose servers the environment
 //! names, and says which it did not test.
 
+mod program;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -48,6 +50,12 @@ fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
         };
         Trial::test(name, test).with_kind(kind.name)
     }));
+    let address = address.to_owned();
+    let test = move || {
+        program::runs_shows_and_replays(&address);
+        Ok(())
+    };
+    trials.push(Trial::test("the_program_runs_shows_and_replays_and_shows_no_password", test).with_kind(kind.name));
     trials
 }
 
