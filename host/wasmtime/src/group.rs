@@ -6,15 +6,16 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::batch::{Ground, Settled, Wanted};
+use crate::batch::{Asked, CameTo, Done, Ground, Wanted};
 use crate::error::BreakerError;
 use crate::op::Op;
+use crate::store::Snapshot;
 
 #[derive(Default)]
 pub(crate) struct Group {
     queue: Mutex<Queue>,
-    /// For so many operations more, a leader locks the store before it decides, since others write to it as well: what
-    /// was decided before the lock would most likely be out of date.
+    /// For so many operations more, a leader locks the store before it decides, where the store can be locked, since
+    /// others write to it as well: what was decided before the lock would most likely be out of date.
     wary: AtomicU32,
 }
 
@@ -26,9 +27,10 @@ struct Queue {
     waiting: Vec<Arc<Ticket>>,
 }
 
-/// An operation in the queue.
+/// An operation in the queue, and the record that it decided on.
 struct Ticket {
     op: Op,
+    view: Snapshot,
     turn: Mutex<Turn>,
     told: Condvar,
 }
@@ -37,37 +39,50 @@ enum Turn {
     Waiting,
     /// It is this one's turn to lead.
     Lead,
-    Settled(Settled),
+    Over(CameTo),
 }
 
 impl Group {
-    /// Settles an operation that wants to write.
-    pub fn submit(&self, ground: &Ground<'_>, op: Op, wanted: Wanted) -> Settled {
+    /// Writes what an operation wants, alone or with others. Where it has lost a race, others are let by before it comes
+    /// again.
+    pub fn submit(&self, ground: &Ground<'_>, op: &Op, wanted: Wanted) -> CameTo {
         let mut queue = lock(&self.queue);
         if !queue.led {
             queue.led = true;
             drop(queue);
             let mut lead = Lead { group: self, batch: Vec::new() };
-            if !self.is_wary() {
-                if let Some(settled) = ground.write(&op, wanted) {
-                    return settled;
-                }
+            if self.is_wary() {
+                lead.batch = self.waiting();
+                return lead.run(ground, op, Some(wanted.view)).0;
+            }
+            let present = match ground.write(op, wanted) {
+                CameTo::Lost(present) => present,
+                settled => return settled,
+            };
+            // Decide again, now with whoever has come meanwhile.
+            lead.batch = self.waiting();
+            let (came_to, locked) = lead.run(ground, op, present);
+            if locked {
                 self.wary.store(WARY_FOR, Ordering::Relaxed);
             }
-            // Decide again, now with whoever has come meanwhile.
-            lead.batch = std::mem::take(&mut lock(&self.queue).waiting);
-            return lead.run(ground, &op);
+            return came_to;
         }
-        let ticket = Arc::new(Ticket { op, turn: Mutex::new(Turn::Waiting), told: Condvar::new() });
+        let ticket = Arc::new(Ticket {
+            op: op.clone(),
+            view: wanted.view,
+            turn: Mutex::new(Turn::Waiting),
+            told: Condvar::new(),
+        });
         queue.waiting.push(ticket.clone());
         drop(queue);
         match ticket.wait() {
-            Some(settled) => settled,
-            None => {
-                let batch = std::mem::take(&mut lock(&self.queue).waiting);
-                Lead { group: self, batch }.run(ground, &ticket.op)
-            }
+            Some(came_to) => came_to,
+            None => Lead { group: self, batch: self.waiting() }.run(ground, op, Some(ticket.view.clone())).0,
         }
+    }
+
+    fn waiting(&self) -> Vec<Arc<Ticket>> {
+        std::mem::take(&mut lock(&self.queue).waiting)
     }
 }
 
@@ -78,14 +93,14 @@ impl Group {
 }
 
 impl Ticket {
-    /// Until it is settled, or has to lead (none).
-    fn wait(&self) -> Option<Settled> {
+    /// Until it is over, or has to lead (none).
+    fn wait(&self) -> Option<CameTo> {
         let mut turn = lock(&self.turn);
         loop {
             match std::mem::replace(&mut *turn, Turn::Waiting) {
                 Turn::Waiting => turn = self.told.wait(turn).unwrap_or_else(PoisonError::into_inner),
                 Turn::Lead => return None,
-                Turn::Settled(settled) => return Some(settled),
+                Turn::Over(came_to) => return Some(came_to),
             }
         }
     }
@@ -103,22 +118,27 @@ struct Lead<'a> {
 }
 
 impl Lead<'_> {
-    /// Runs the leader's own operation and those of the batch, in the order in which they came.
-    fn run(mut self, ground: &Ground<'_>, own: &Op) -> Settled {
-        let ops: Vec<&Op> = std::iter::once(own).chain(self.batch.iter().map(|ticket| &ticket.op)).collect();
-        let mut settled = ground.run(&ops).into_iter();
-        let answer = settled.next();
-        for (ticket, settled) in self.batch.drain(..).zip(settled) {
-            ticket.tell(Turn::Settled(settled));
+    /// Runs the leader's own operation and those of the batch, in the order in which they came. What became of its own,
+    /// and whether the store was locked.
+    fn run(mut self, ground: &Ground<'_>, op: &Op, view: Option<Snapshot>) -> (CameTo, bool) {
+        let own = Asked { op, view };
+        let others = self.batch.iter().map(|ticket| Asked { op: &ticket.op, view: Some(ticket.view.clone()) });
+        let batch: Vec<Asked<'_>> = std::iter::once(own).chain(others).collect();
+        let Done { came_to, locked } = ground.run(&batch);
+        drop(batch);
+        let mut came_to = came_to.into_iter();
+        let own = came_to.next();
+        for (ticket, came_to) in self.batch.drain(..).zip(came_to) {
+            ticket.tell(Turn::Over(came_to));
         }
-        answer.unwrap_or_else(abandoned)
+        (own.unwrap_or_else(abandoned), locked)
     }
 }
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
         for ticket in self.batch.drain(..) {
-            ticket.tell(Turn::Settled(abandoned()));
+            ticket.tell(Turn::Over(abandoned()));
         }
         let mut queue = lock(&self.group.queue);
         if queue.waiting.is_empty() {
@@ -131,8 +151,8 @@ impl Drop for Lead<'_> {
     }
 }
 
-fn abandoned() -> Settled {
-    Err(BreakerError::Other("the thread that was writing this operation panicked".to_owned()))
+fn abandoned() -> CameTo {
+    CameTo::Settled(Err(BreakerError::Other("the thread that was writing this operation panicked".to_owned())))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

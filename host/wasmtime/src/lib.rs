@@ -37,7 +37,7 @@
 //! - [`Breaker`]: one dependency. [`call`](Breaker::call) and [`call_async`](Breaker::call_async) do it all;
 //!   [`acquire`](Breaker::acquire) hands out a [`PermitGuard`] to report with.
 //! - [`Policy`]: when a breaker trips, how long it stays open, who may probe.
-//! - [`store`]: SQLite, memory, and the trait for a store of your own, with a suite to check it (feature `conformance`).
+//! - [`store`]: SQLite, PostgreSQL, memory, and the trait for a store of your own, with a suite to check it (feature `conformance`).
 //! - [`Component`]: the embedded component, or another from a file.
 //!
 //! # What to know
@@ -55,6 +55,7 @@
 //! # Features
 //!
 //! - `sqlite` (default): the SQLite store.
+//! - `postgres`: the PostgreSQL store.
 //! - `conformance`: the suite that a store of your own is checked with.
 //! - `replay`: runs files of steps through a host.
 
@@ -88,6 +89,7 @@ mod local;
 mod op;
 mod pool;
 mod prune;
+mod race;
 mod recorded;
 #[cfg(feature = "replay")]
 pub mod replay;

@@ -21,13 +21,24 @@
 //! 6. Hand it over: [`HostBuilder::store`](crate::HostBuilder::store).
 
 mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
 pub use memory::MemoryStore;
 
+use crate::error::OpenError;
 pub use crate::error::StoreError;
 use crate::wire::Transition;
+
+/// Opens the store at an address, as [`Host::open`](crate::Host::open) does.
+///
+/// # Errors
+/// [`OpenError`]: the address, or the store.
+pub fn open(address: &str) -> Result<std::sync::Arc<dyn Store>, OpenError> {
+    crate::address::open(address)
+}
 
 /// Which record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,7 +127,8 @@ pub struct Page {
 /// 3. **Writes of one commit** are judged in order, each for itself; a later one sees what an earlier one did. Record and
 ///    transitions of a write become visible together.
 /// 4. **What was committed stays**, through a crash of the process (and of the machine, unless the store says otherwise).
-///    On an error none of the writes is done. A commit whose acknowledgement was lost is resolved by reading back.
+///    On an error none of the writes is done. A commit whose acknowledgement was lost is resolved by reading back; where
+///    that cannot be had in time it is [`InDoubt`](StoreError::InDoubt), and never a guess.
 /// 5. **Versions never repeat** for a pair, not even after it was removed, alone or with its namespace. A missing record
 ///    has the highest version ever given for it, or a higher one; 0 in a namespace that was never written.
 /// 6. **Pairs stay apart.** Namespace and dependency are compared byte for byte and never joined: any two pairs that
