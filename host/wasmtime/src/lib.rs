@@ -53,6 +53,7 @@
 //! - `sqlite` (default): the SQLite store.
 //! - `conformance`: the suite that a store of your own is checked with.
 //! - `replay`: runs files of steps through a host.
+//! - `tower`: a layer that puts a breaker in front of any tower service.
 
 mod acquire;
 mod address;
@@ -86,6 +87,8 @@ pub mod replay;
 pub mod store;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "tower")]
+pub mod tower;
 mod transitions;
 mod wire;
 mod world;

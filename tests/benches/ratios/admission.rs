@@ -1,0 +1,133 @@
+//! Admitting and refusing while nothing is wrong with the store: what every call pays.
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use halfopen::{Breaker, Policy};
+
+use crate::measure::{calls_in, in_turn, nanos};
+use crate::peers::{self, work};
+use crate::setting::{self, Result};
+use crate::table::{Goal, Row};
+
+const ROUNDS: usize = 200;
+const BATCH: Duration = Duration::from_millis(1);
+
+fn through_ours(breaker: &Breaker, up: bool) -> bool {
+    breaker.call(|| work(up)).is_ok()
+}
+
+/// Admit and record a success.
+pub fn closed_one_thread() -> Result<Vec<Row>> {
+    one_thread("closed-1t", true)
+}
+
+/// Refuse while open.
+pub fn refused() -> Result<Vec<Row>> {
+    one_thread("refused-1t", false)
+}
+
+/// The same call through each of them; those that are to refuse are tripped by failures first.
+fn one_thread(name: &'static str, up: bool) -> Result<Vec<Row>> {
+    let folder = setting::folder()?;
+    let open_ms = peers::OPEN.as_millis() as u64;
+    let policy = Policy { open_ms, open_max_ms: open_ms, jitter_percent: 0, ..Policy::default() };
+    let ours = setting::on_file(&folder, policy)?.breaker("payments");
+    let (recloser, failsafe, mut tower) = (peers::recloser(), peers::failsafe(), peers::tower()?);
+    if !up {
+        for _ in 0..300 {
+            through_ours(&ours, false);
+            peers::through_recloser(&recloser, false);
+            peers::through_failsafe(&failsafe, false);
+            peers::through_tower(&mut tower, false);
+        }
+    }
+    // From here on the dependency is up: those who refuse do so without asking it.
+    let answers = [
+        through_ours(&ours, true),
+        peers::through_recloser(&recloser, true),
+        peers::through_failsafe(&failsafe, true),
+        peers::through_tower(&mut tower, true),
+    ];
+    if answers != [up; 4] {
+        return Err(format!("{name}: not all are in the same state: {answers:?}").into());
+    }
+    let mut of_ours = || {
+        black_box(through_ours(&ours, true));
+    };
+    let mut of_recloser = || {
+        black_box(peers::through_recloser(&recloser, true));
+    };
+    let mut of_failsafe = || {
+        black_box(peers::through_failsafe(&failsafe, true));
+    };
+    let mut of_tower = || {
+        black_box(peers::through_tower(&mut tower, true));
+    };
+    let calls = [
+        calls_in(BATCH, &mut of_ours),
+        calls_in(BATCH, &mut of_recloser),
+        calls_in(BATCH, &mut of_failsafe),
+        calls_in(BATCH, &mut of_tower),
+    ];
+    let [ours, recloser, failsafe, tower] = in_turn(
+        ROUNDS,
+        &mut [
+            &mut || nanos(calls[0], &mut of_ours),
+            &mut || nanos(calls[1], &mut of_recloser),
+            &mut || nanos(calls[2], &mut of_failsafe),
+            &mut || nanos(calls[3], &mut of_tower),
+        ],
+    );
+    let peers = [("recloser", recloser), ("failsafe", failsafe), ("tower-resilience", tower)];
+    let (fastest, peer) = peers::fastest(peers);
+    Ok(vec![Row {
+        name,
+        ours: Some(ours),
+        peer: Some(peer),
+        unit: "ns",
+        goal: Goal::RatioAtMost(1.0),
+        note: format!("{fastest}; {}; n = {ROUNDS} × {} calls", peers::listed(peers), calls[0]),
+    }])
+}
+
+/// Two threads on one breaker, and two threads on two.
+pub fn closed_two_threads() -> Result<Vec<Row>> {
+    const ROUNDS: usize = 40;
+    const BATCH: Duration = Duration::from_millis(10);
+    let folder = setting::folder()?;
+    let host = setting::on_file(&folder, Policy::default())?;
+    let (one, other) = (host.breaker("payments"), host.breaker("mail"));
+    let calls = calls_in(BATCH, || {
+        black_box(through_ours(&one, true));
+    });
+    let same = one.clone();
+    let [together, apart] =
+        in_turn(ROUNDS, &mut [&mut || two_threads(calls, [&one, &same]), &mut || two_threads(calls, [&one, &other])]);
+    Ok(vec![Row {
+        name: "closed-2t",
+        ours: Some(together),
+        peer: Some(apart),
+        unit: "ns",
+        goal: Goal::RatioAtMost(1.1),
+        note: format!("two unrelated breakers of ours; n = {ROUNDS} × 2 × {calls} calls"),
+    }])
+}
+
+fn two_threads(calls: u64, breakers: [&Breaker; 2]) -> f64 {
+    let barrier = Barrier::new(2);
+    let each = std::thread::scope(|scope| {
+        let run = |breaker: &Breaker| {
+            barrier.wait();
+            let begun = Instant::now();
+            for _ in 0..calls {
+                black_box(through_ours(breaker, true));
+            }
+            begun.elapsed().as_nanos() as f64 / calls as f64
+        };
+        let running = breakers.map(|breaker| scope.spawn(move || run(breaker)));
+        running.map(|thread| thread.join().expect("a measuring thread panicked"))
+    });
+    (each[0] + each[1]) / 2.0
+}

@@ -1,0 +1,58 @@
+//! The program in front of a command that does nothing.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::measure::in_turn;
+use crate::setting::{self, Result};
+use crate::table::{Goal, Row};
+
+pub fn rows() -> Result<Vec<Row>> {
+    const ROUNDS: usize = 100;
+    let program = program()?;
+    let folder = setting::folder()?;
+    let mut through = Command::new(program);
+    through
+        .args(["run", "payments", "--", "true"])
+        .env("HALFOPEN_STORE", format!("sqlite:{}", folder.path().join("breakers.db").display()))
+        // Compiled code is kept here; the warm-up writes it.
+        .env("XDG_CACHE_HOME", folder.path());
+    let mut bare = Command::new("true");
+    let [through, bare] = in_turn(ROUNDS, &mut [&mut || millis(&mut through), &mut || millis(&mut bare)]);
+    Ok(vec![Row {
+        name: "cold",
+        ours: Some(through - bare),
+        peer: None,
+        unit: "ms",
+        goal: Goal::OursAtMost(10.0),
+        note: format!("{through:.2} ms through halfopen, {bare:.2} ms bare; n = {ROUNDS}"),
+    }])
+}
+
+fn millis(command: &mut Command) -> f64 {
+    let begun = Instant::now();
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status().expect("the command does not start");
+    let took = begun.elapsed();
+    assert!(status.success(), "{command:?} ended with {status}");
+    took.as_secs_f64() * 1e3
+}
+
+/// The program, built as this benchmark is.
+fn program() -> Result<PathBuf> {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--package", "halfopen-cli", "--message-format=json"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .stderr(Stdio::inherit())
+        .output()?;
+    if !built.status.success() {
+        return Err(format!("the program cannot be built: cargo ended with {}", built.status).into());
+    }
+    let messages = String::from_utf8(built.stdout)?;
+    let executable = |line: &str| -> Option<String> {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(message["executable"].as_str()?.to_owned())
+    };
+    let path = messages.lines().find_map(executable).ok_or("cargo named no program")?;
+    Ok(path.into())
+}
