@@ -76,7 +76,25 @@ fn from_guest(guest: &Path, out: &Path) -> Result<Vec<u8>, String> {
 }
 
 fn componentize(module: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
-    Ok(wit_component::ComponentEncoder::default().module(module)?.validate(true).encode()?)
+    let component = wit_component::ComponentEncoder::default().module(module)?.validate(true).encode()?;
+    without_custom_sections(&component).ok_or_else(|| "its sections cannot be told apart".into())
+}
+
+/// Names for debuggers and the list of tools make up a tenth of the component and say nothing to a host.
+fn without_custom_sections(component: &[u8]) -> Option<Vec<u8>> {
+    const CUSTOM: u8 = 0;
+    let (header, mut rest) = component.split_at_checked(8)?;
+    let mut kept = header.to_vec();
+    while let Some(id) = rest.first() {
+        let digits = 1 + rest[1..].iter().position(|byte| byte & 0x80 == 0)?;
+        let length = rest[1..=digits].iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
+        let (section, after) = rest.split_at_checked(1 + digits + length)?;
+        if *id != CUSTOM {
+            kept.extend_from_slice(section);
+        }
+        rest = after;
+    }
+    Some(kept)
 }
 
 /// Sees to it that the guest's target is there, also where rustup does not install it by itself.

@@ -244,8 +244,9 @@ pub struct Target {
 /// Run replay files and check what they expect.
 ///
 /// A replay file is JSON Lines: a first line {"scenario": "..."} and then one step a line, on a virtual clock. Each file
-/// runs in an empty namespace of its own that is removed afterwards: in memory, unless --store says otherwise. Exit code:
-/// 0 when all expectations hold, 1 when one does not, 2 for a file that is not well-formed; of several files the highest.
+/// runs in an empty namespace of its own that is removed afterwards: in memory, unless --store says otherwise. What a file
+/// does not say is built in: --namespace and --default-policy do not bear on it. Exit code: 0 when all expectations hold,
+/// 1 when one does not, 2 for a file that is not well-formed; of several files the highest.
 #[derive(Debug, Args)]
 pub struct Replay {
     /// The files; "-" is the standard input

@@ -21,9 +21,9 @@ mod usage;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::{Args as _, CommandFactory as _, Parser as _};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Global};
 use crate::exit::Code;
 
 fn main() -> ExitCode {
@@ -62,9 +62,13 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
 }
 
 fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
+    // clap leaves hidden commands in.
+    let visible =
+        Cli::command().get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect::<Vec<_>>();
+    let mut command = Global::augment_args(clap::Command::new("halfopen")).subcommands(visible);
     // Into memory first: the generator panics where writing fails.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "halfopen", &mut script);
+    clap_complete::generate(shell, &mut command, "halfopen", &mut script);
     output::written(io::stdout().write_all(&script))
 }
 

@@ -36,17 +36,16 @@ pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
     };
     let caller = args.caller.clone().unwrap_or_else(|| default_caller(args));
     let breaker = host.breaker(args.dependency.as_str()).caller(caller);
-    match session.ask(&breaker)? {
-        Asked::Admitted(permit) => {
-            if let Some(why) = permit.guard.unrecorded() {
-                session.tell_unrecorded(why);
-                return session.start(None);
-            }
-            session.start(Some((&breaker, permit)))
-        }
-        Asked::Deferred => Ok(Code::Deferred as u8),
-        Asked::Interrupted(signal) => Ok(of_signal(signal)),
+    let admitted = match session.ask(&breaker)? {
+        Ok(admitted) => admitted,
+        Err(NotNow::Deferred) => return Ok(Code::Deferred as u8),
+        Err(NotNow::Interrupted(signal)) => return Ok(of_signal(signal)),
+    };
+    if let Some(why) = admitted.guard.unrecorded() {
+        session.tell_unrecorded(why);
+        return session.start(None);
     }
+    session.start(Some((&breaker, admitted)))
 }
 
 fn on_store_error(choice: Choice) -> OnStoreError {
@@ -75,8 +74,8 @@ struct Admitted {
     probe: bool,
 }
 
-enum Asked {
-    Admitted(Admitted),
+/// Why the command is not started.
+enum NotNow {
     Deferred,
     Interrupted(Signal),
 }
@@ -98,20 +97,20 @@ impl Session<'_> {
     }
 
     /// Asks, and with `--wait` waits as told and asks again.
-    fn ask(&self, breaker: &Breaker) -> anyhow::Result<Asked> {
+    fn ask(&self, breaker: &Breaker) -> anyhow::Result<Result<Admitted, NotNow>> {
         let started = Instant::now();
         loop {
             let deferral = match breaker.acquire()? {
-                Decision::Proceed(guard) => return Ok(Asked::Admitted(Admitted { guard, probe: false })),
-                Decision::Probe(guard) => return Ok(Asked::Admitted(Admitted { guard, probe: true })),
+                Decision::Proceed(guard) => return Ok(Ok(Admitted { guard, probe: false })),
+                Decision::Probe(guard) => return Ok(Ok(Admitted { guard, probe: true })),
                 Decision::Defer(deferral) => deferral,
             };
             let wait = deferral.wait().max(LEAST_WAIT);
             if !self.waits(&deferral, wait, started) {
-                return Ok(Asked::Deferred);
+                return Ok(Err(NotNow::Deferred));
             }
             if let Some(signal) = self.supervisor.sleep(wait) {
-                return Ok(Asked::Interrupted(signal));
+                return Ok(Err(NotNow::Interrupted(signal)));
             }
         }
     }

@@ -76,8 +76,7 @@ fn overview(looked: &[(&str, Result<Inspection, BreakerError>)], now: u64) -> St
     for (name, looked) in looked {
         match looked {
             Ok(seen) => {
-                let numbers =
-                    [seen.calls, seen.failures, seen.slow, u64::from(seen.failures_in_row), u64::from(seen.level)];
+                let numbers = [seen.calls, seen.failures, seen.slow, seen.failures_in_row, u64::from(seen.level)];
                 let words = [(*name).to_owned(), state(seen), since(seen, now), next_probe(seen, now)];
                 rows.add(words.into_iter().chain(numbers.map(|number| number.to_string())));
             }

@@ -67,7 +67,8 @@ impl Supervisor {
 
     /// Sleeps, unless a signal asks the program to end: then that signal.
     pub fn sleep(&self, length: Duration) -> Option<Signal> {
-        let until = Instant::now() + length;
+        // A wait beyond the end of time is cut to a year.
+        let until = Instant::now() + length.min(Duration::from_secs(365 * 86_400));
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.events.recv_timeout(left) {

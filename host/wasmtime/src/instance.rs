@@ -109,7 +109,9 @@ impl Instance {
     pub fn run(&mut self, op: &Op, view: &Snapshot) -> Ran {
         let guest = self.store.data_mut();
         guest.dependency = Some(op.dependency.clone());
-        guest.view.clone_from(view);
+        guest.view.version = view.version;
+        guest.view.at = view.at;
+        guest.view.data.clone_from(&view.data);
         guest.change = None;
         self.store.set_epoch_deadline(ticks(self.limits.call));
         let running = self.runtime.running();

@@ -19,6 +19,8 @@ pub(crate) struct Pool {
 struct Shelf {
     idle: Vec<Instance>,
     lent: usize,
+    /// Who waits is counted: waking nobody costs a system call.
+    waiting: usize,
 }
 
 /// An instance on loan.
@@ -32,7 +34,7 @@ impl Pool {
     pub fn new(blueprint: Blueprint) -> Result<Pool, MakeError> {
         let first = Instance::make(&blueprint)?;
         let most = std::thread::available_parallelism().map_or(4, |n| n.get().max(2) * 2);
-        let shelf = Shelf { idle: vec![first], lent: 0 };
+        let shelf = Shelf { idle: vec![first], ..Shelf::default() };
         Ok(Pool { blueprint, shelf: Mutex::new(shelf), returned: Condvar::new(), most })
     }
 
@@ -40,7 +42,9 @@ impl Pool {
     pub fn lend(&self) -> Result<Loan<'_>, ComponentFault> {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         while shelf.lent >= self.most {
+            shelf.waiting += 1;
             shelf = self.returned.wait(shelf).unwrap_or_else(PoisonError::into_inner);
+            shelf.waiting -= 1;
         }
         shelf.lent += 1;
         // The last returned first: one caller alone always has the same, and its memory is warm.
@@ -88,7 +92,10 @@ impl Drop for Loan<'_> {
         let mut shelf = self.pool.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.idle.extend(instance);
         shelf.lent -= 1;
+        let waited_for = shelf.waiting > 0;
         drop(shelf);
-        self.pool.returned.notify_one();
+        if waited_for {
+            self.pool.returned.notify_one();
+        }
     }
 }

@@ -36,7 +36,7 @@ Show in under 20 seconds what this is for
 Eight worker processes share a dependency: a small HTTP server in a process of its own, on the loopback interface. It goes \
 down and heals, twice. Hundreds of callers want something of it now and then, and go about it in three ways at the same \
 time: with no breaker, with a breaker in each process, and with halfopen, one breaker for all of them in one SQLite file. \
-What reaches the dependency is counted there. Nothing of it stays behind.
+What reaches the dependency is counted there. The demo brings its own store, whatever the global options say, and leaves nothing behind.
 
 Exits with 0 only if exactly one call, the probe, reached the dependency at each recovery with halfopen: from the moment \
 it healed to its first success.";

@@ -23,6 +23,7 @@
 mod answer;
 mod expect;
 mod json;
+mod judge;
 mod namespace;
 mod parse;
 mod run;

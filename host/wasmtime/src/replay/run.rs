@@ -165,7 +165,7 @@ impl Surroundings<'_> {
             // A process that starts again draws other numbers.
             .seed(self.scenario.seed.wrapping_add(self.opened))
             .namespace(self.namespace.name())
-            .default_policy(self.scenario.policy.clone());
+            .default_policy(self.scenario.policy);
         self.opened += 1;
         builder.build().map_err(|error| match error {
             OpenError::InvalidPolicy(faults) => {

@@ -39,6 +39,6 @@ pub(super) fn handler(tries: i32) -> bool {
 
 /// Sleeps for a random moment, longer the more tries there were.
 pub(super) fn pause(tries: u32) {
-    let most = (100u64 << (tries / 8).min(6)).min(5_000);
+    let most = (60u64 << (tries / 16).min(6)).min(4_000);
     std::thread::sleep(Duration::from_micros(fastrand::u64(most / 2..=most)));
 }

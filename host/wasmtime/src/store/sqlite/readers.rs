@@ -21,6 +21,8 @@ pub(super) struct Readers {
 struct Shelf {
     idle: Vec<Connection>,
     lent: usize,
+    /// Who waits is counted: waking nobody costs a system call.
+    waiting: usize,
 }
 
 /// The right to use one of the connections; given back when dropped, with the connection where there is one.
@@ -45,7 +47,9 @@ impl Readers {
     fn lend(&self) -> (Loan<'_>, Option<Connection>) {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         while shelf.lent >= MOST {
+            shelf.waiting += 1;
             shelf = self.returned.wait(shelf).unwrap_or_else(PoisonError::into_inner);
+            shelf.waiting -= 1;
         }
         shelf.lent += 1;
         (Loan { readers: self, returning: None }, shelf.idle.pop())
@@ -57,7 +61,10 @@ impl Drop for Loan<'_> {
         let mut shelf = self.readers.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         shelf.lent -= 1;
         shelf.idle.extend(self.returning.take());
+        let waited_for = shelf.waiting > 0;
         drop(shelf);
-        self.readers.returned.notify_one();
+        if waited_for {
+            self.readers.returned.notify_one();
+        }
     }
 }

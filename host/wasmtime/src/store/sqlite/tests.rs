@@ -147,6 +147,17 @@ fn a_commit_that_the_disk_has_no_room_for_is_an_error_and_not_done() {
 }
 
 #[test]
+fn a_database_that_is_read_only_refuses_writes_and_can_be_read() {
+    let temp = TempDir::new();
+    let store = SqliteStore::open(temp.path().join("a.db")).unwrap();
+    put(&store, "a", 0, b"x").unwrap();
+    store.writer.lock().unwrap().as_ref().unwrap().pragma_update(None, "query_only", true).unwrap();
+    let error = put(&store, "a", 1, b"y").unwrap_err();
+    assert!(matches!(&error, StoreError::Denied { why, .. } if why.contains("read-only")), "{error}");
+    assert_eq!(store.load(Key { namespace: "n", dependency: "a" }).unwrap().version, 1);
+}
+
+#[test]
 fn a_damaged_file_is_a_typed_error_wherever_it_is_damaged() {
     let temp = TempDir::new();
     let whole = temp.path().join("whole.db");
