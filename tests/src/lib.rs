@@ -1,1 +1,6 @@
-//! Stub.
+//! What the tests share.
+
+pub mod breakers;
+pub mod harness;
+pub mod privileges;
+pub mod process;

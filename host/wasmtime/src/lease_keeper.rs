@@ -4,13 +4,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::breaker::Breaker;
+use crate::clock::Clock;
 use crate::error::BreakerError;
 use crate::wire::{Permit, StaleReason, Verdict};
 
 /// No lease is renewed more often than this, however short it is.
 const OFTEN: Duration = Duration::from_millis(1);
 
-/// Renews a lease at a third of its length, from a thread of its own, until it is dropped or the lease is lost.
+/// Renews a lease at a third of its length, as that is at each renewal, from a thread of its own, until it is dropped or the lease is lost.
 ///
 /// A renewal that the store fails is tried again at the next third.
 #[derive(Debug)]
@@ -84,8 +85,14 @@ impl Drop for LeaseKeeper {
 fn keep(breaker: &Breaker, permit: Permit, every: Duration, shared: &Shared, on_lost: impl FnOnce(&StaleReason)) {
     let mut due = Instant::now() + every;
     while !stopped_before(due, shared) {
+        let mut next = every;
         match breaker.renew(permit) {
             Ok(receipt) => {
+                if let Some(end) = receipt.next_due {
+                    // A renewal can shorten a lease: the policy may have changed since it was granted.
+                    let left = Duration::from_millis(end.saturating_sub(breaker.host.inner.clock.now()));
+                    next = (left / 3).clamp(every / 16, every);
+                }
                 if let Verdict::Stale(reason) = receipt.verdict {
                     let mut progress = shared.progress();
                     if !progress.stopped {
@@ -104,7 +111,7 @@ fn keep(breaker: &Breaker, permit: Permit, every: Duration, shared: &Shared, on_
                 return;
             }
         }
-        due = (due + every).max(Instant::now());
+        due = (due + next).max(Instant::now());
     }
 }
 

@@ -111,11 +111,29 @@ fn an_async_call_may_move_between_threads() {
 
 #[test]
 fn a_probe_that_outlasts_its_lease_keeps_it_while_it_runs() {
-    let host = host(Policy { lease_ms: 300, ..Policy::default() });
+    let host = host(Policy { lease_ms: 1_200, ..Policy::default() });
     let breaker = host.breaker("a");
     due(&breaker);
     let result = breaker.call(|| {
-        let until = Instant::now() + 1_000 * MS;
+        let until = Instant::now() + 2_500 * MS;
+        while Instant::now() < until {
+            assert!(matches!(breaker.acquire(), Ok(Decision::Defer(_))), "another probe was let through");
+            std::thread::sleep(10 * MS);
+        }
+        Ok::<_, ()>(())
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(breaker.inspect().unwrap().state, State::Closed);
+}
+
+#[test]
+fn a_lease_that_the_policy_has_shortened_meanwhile_is_kept_as_well() {
+    let host = host(Policy { lease_ms: 4_000, ..Policy::default() });
+    let breaker = host.breaker("a");
+    due(&breaker);
+    let result = breaker.call(|| {
+        breaker.configure(&Policy { lease_ms: 1_200, ..Policy::default() }).unwrap();
+        let until = Instant::now() + 5_500 * MS;
         while Instant::now() < until {
             assert!(matches!(breaker.acquire(), Ok(Decision::Defer(_))), "another probe was let through");
             std::thread::sleep(10 * MS);

@@ -1,8 +1,10 @@
 //! What SQLite's errors mean to the user.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
+use rustix::fs::{Access, AtFlags};
+use rustix::io::Errno;
 
 use super::{SqliteOptions, StoreError};
 
@@ -53,9 +55,7 @@ impl Place {
             }
             Some(ErrorCode::OutOfMemory) => self.unavailable("there is no memory left"),
             Some(ErrorCode::CannotOpen) => self.cannot_open(),
-            Some(ErrorCode::ReadOnly) => {
-                self.denied("it is read-only; give this user the right to write the file and its folder")
-            }
+            Some(ErrorCode::ReadOnly) => self.denied(READ_ONLY),
             Some(ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied) => {
                 self.denied("this user has no right to it")
             }
@@ -67,10 +67,25 @@ impl Place {
         }
     }
 
+    /// What speaks against opening the file before that is tried: it is not one, or this user may not read or write it.
+    pub fn refused(&self) -> Option<StoreError> {
+        let kind = std::fs::metadata(&self.path).ok()?.file_type();
+        if kind.is_dir() {
+            return Some(self.denied("it is a folder; give the path of a file"));
+        }
+        if !kind.is_file() {
+            return Some(self.denied("it is neither a file nor a folder; give the path of a file"));
+        }
+        if !may(&self.path, Access::READ_OK) {
+            return Some(self.denied("this user has no right to read and write it"));
+        }
+        (!may(&self.path, Access::WRITE_OK)).then(|| self.denied(READ_ONLY))
+    }
+
     /// SQLite says no more than that; the file system does.
     pub fn cannot_open(&self) -> StoreError {
-        if self.path.is_dir() {
-            return self.denied("it is a folder; give the path of a file");
+        if let Some(refused) = self.refused() {
+            return refused;
         }
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder {
@@ -84,12 +99,28 @@ impl Place {
                 _ => {}
             }
         }
-        match std::fs::OpenOptions::new().read(true).write(true).open(&self.path) {
+        match std::fs::metadata(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-                self.denied("this user has no right to read and write it")
+                self.denied("this user has no right to look into its folder")
             }
-            Err(error) => self.unavailable(format!("it cannot be opened ({error})")),
-            Ok(_) => self.denied("it cannot be opened; this user needs the right to create files in its folder"),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                self.unavailable(format!("it cannot be opened ({error})"))
+            }
+            _ if !may(folder.unwrap_or(Path::new(".")), Access::WRITE_OK) => {
+                self.denied("it cannot be opened; this user needs the right to create files in its folder")
+            }
+            _ => self.unavailable("it cannot be opened; too many files may be open"),
         }
     }
+}
+
+const READ_ONLY: &str = "it is read-only; give this user the right to write the file and its folder";
+
+/// Whether this user may do that. The file is not opened for it: closing a file ends the locks that this process has on it,
+/// through whatever connection.
+fn may(path: &Path, access: Access) -> bool {
+    !matches!(
+        rustix::fs::accessat(rustix::fs::CWD, path, access, AtFlags::EACCESS),
+        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS)
+    )
 }

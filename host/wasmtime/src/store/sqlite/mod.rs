@@ -7,18 +7,20 @@
 
 mod busy;
 mod fault;
+mod file;
 mod open;
 mod readers;
 mod rows;
 mod transaction;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use self::fault::Place;
+use self::file::{Identity, Opened};
 use self::readers::Readers;
 use self::transaction::Transaction;
 use super::{CommitOutcome, Cursor, Key, Locked, Page, Snapshot, Store, StoreError, Write};
@@ -56,8 +58,10 @@ impl Default for SqliteOptions {
 pub struct SqliteStore {
     place: Place,
     /// None after a failure that left it in the middle of a transaction; the next write opens it anew.
-    writer: Mutex<Option<Connection>>,
+    writer: Mutex<Option<Opened>>,
     readers: Readers,
+    /// The file that was made ready last.
+    ready: Mutex<Option<Identity>>,
 }
 
 impl SqliteStore {
@@ -77,7 +81,8 @@ impl SqliteStore {
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
         let place = Place { path: path.as_ref().to_owned(), options };
         let writer = open::writer(&place)?;
-        Ok(SqliteStore { place, writer: Mutex::new(Some(writer)), readers: Readers::default() })
+        let ready = Mutex::new(writer.identity());
+        Ok(SqliteStore { place, writer: Mutex::new(Some(writer)), readers: Readers::default(), ready })
     }
 
     /// The file.
@@ -87,16 +92,34 @@ impl SqliteStore {
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let limit = self.place.options.busy_timeout;
-        let result = self.readers.read(&self.place, |connection| busy::limited(limit, || read(connection)))?;
+        let read = |connection: &Connection| busy::limited(limit, || read(connection));
+        let result = self.readers.read(&self.place, || self.ensure_ready(), read)?;
         result.map_err(|error| self.place.fault(&error))
     }
 
-    fn begin(&self) -> Result<Transaction<'_>, StoreError> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if writer.is_none() {
-            *writer = Some(open::writer(&self.place)?);
+    /// Makes the file ready again where it has been removed since.
+    fn ensure_ready(&self) -> Result<(), StoreError> {
+        let known = *self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_some() && known == Identity::of(&self.place.path) {
+            return Ok(());
         }
-        Transaction::begin(&self.place, writer)
+        self.writer().map(drop)
+    }
+
+    fn writer(&self) -> Result<MutexGuard<'_, Option<Opened>>, StoreError> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is written to a file that was removed nobody will read.
+        if !writer.as_ref().is_some_and(Opened::is_at_its_path) {
+            *writer = None;
+            let opened = open::writer(&self.place)?;
+            *self.ready.lock().unwrap_or_else(PoisonError::into_inner) = opened.identity();
+            *writer = Some(opened);
+        }
+        Ok(writer)
+    }
+
+    fn begin(&self) -> Result<Transaction<'_>, StoreError> {
+        Transaction::begin(&self.place, self.writer()?)
     }
 }
 

@@ -6,6 +6,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
 use super::fault::Place;
+use super::file::Opened;
 use super::{StoreError, Synchronous, busy};
 
 /// Marks a file as one of ours: "half" in ASCII.
@@ -44,13 +45,13 @@ const STEPS: &[M<'static>] = &[M::up(
 )];
 
 /// A connection that writes; the file is made ready first, whoever else is doing so at the same moment.
-pub(super) fn writer(place: &Place) -> Result<Connection, StoreError> {
+pub(super) fn writer(place: &Place) -> Result<Opened, StoreError> {
     let limit = place.options.busy_timeout;
     let started = Instant::now();
     let mut tries = 0;
     loop {
         let failed = match busy::limited(limit, || prepare(place)) {
-            Ok(connection) => return Ok(connection),
+            Ok(connection) => return Ok(Opened::new(connection, &place.path)),
             Err(failed) => failed,
         };
         // Not every lock is waited for by SQLite: not that of the change to WAL mode, and a step of the schema that
@@ -64,11 +65,11 @@ pub(super) fn writer(place: &Place) -> Result<Connection, StoreError> {
 }
 
 /// A connection that reads; the file is known to be ready.
-pub(super) fn reader(place: &Place) -> Result<Connection, StoreError> {
+pub(super) fn reader(place: &Place) -> Result<Opened, StoreError> {
     let connect = || {
         let connection = connect(place)?;
         connection.pragma_update(None, "query_only", true)?;
-        Ok(connection)
+        Ok(Opened::new(connection, &place.path))
     };
     busy::limited(place.options.busy_timeout, connect).map_err(|error| place.fault(&error))
 }
@@ -91,17 +92,11 @@ fn connect(place: &Place) -> rusqlite::Result<Connection> {
 }
 
 fn prepare(place: &Place) -> Result<Connection, Failed> {
-    let failed = |error: rusqlite::Error| {
-        let code = error.sqlite_error_code();
-        let may_pass = matches!(
-            code,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed)
-        );
-        Failed { error: place.fault(&error), may_pass }
-    };
+    let failed = |error: rusqlite::Error| Failed { error: place.fault(&error), may_pass: is_locked(&error) };
     let for_good = |error| Failed { error, may_pass: false };
-    if place.path.is_dir() {
-        return Err(for_good(place.cannot_open()));
+    // SQLite would open a file that is read-only, and leave files beside it that are read-only too.
+    if let Some(refused) = place.refused() {
+        return Err(for_good(refused));
     }
     let mut connection = connect(place).map_err(failed)?;
     let version = check_ours(&connection, place).map_err(failed)?.map_err(for_good)?;
@@ -122,7 +117,7 @@ fn prepare(place: &Place) -> Result<Connection, Failed> {
     connection.pragma_update(None, "fullfsync", full).map_err(failed)?;
     connection.pragma_update(None, "checkpoint_fullfsync", full).map_err(failed)?;
     if version < STEPS.len() as i64 {
-        migrate(&mut connection, place).map_err(|error| Failed { error, may_pass: true })?;
+        migrate(&mut connection, place)?;
     }
     Ok(connection)
 }
@@ -148,12 +143,24 @@ fn check_ours(connection: &Connection, place: &Place) -> rusqlite::Result<Result
     Ok(Ok(version))
 }
 
-fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
+fn migrate(connection: &mut Connection, place: &Place) -> Result<(), Failed> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     Migrations::from_slice(STEPS).to_latest(connection).map_err(|error| match error {
-        rusqlite_migration::Error::RusqliteError { err, .. } => place.fault(&err),
+        rusqlite_migration::Error::RusqliteError { err, .. } => {
+            // A plain SQL error is how a step fails that another process has just done.
+            let may_pass = is_locked(&err) || err.sqlite_error_code() == Some(ErrorCode::Unknown);
+            Failed { error: place.fault(&err), may_pass }
+        }
         other => {
-            StoreError::Other { place: place.name(), why: format!("its schema cannot be brought up to date: {other}") }
+            let why = format!("its schema cannot be brought up to date: {other}");
+            Failed { error: StoreError::Other { place: place.name(), why }, may_pass: true }
         }
     })
+}
+
+fn is_locked(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed)
+    )
 }

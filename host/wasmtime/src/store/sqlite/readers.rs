@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use rusqlite::Connection;
 
 use super::fault::Place;
+use super::file::Opened;
 use super::open;
 use crate::error::StoreError;
 
@@ -19,7 +20,7 @@ pub(super) struct Readers {
 
 #[derive(Debug, Default)]
 struct Shelf {
-    idle: Vec<Connection>,
+    idle: Vec<Opened>,
     lent: usize,
     /// Who waits is counted: waking nobody costs a system call.
     waiting: usize,
@@ -28,23 +29,31 @@ struct Shelf {
 /// The right to use one of the connections; given back when dropped, with the connection where there is one.
 struct Loan<'a> {
     readers: &'a Readers,
-    returning: Option<Connection>,
+    returning: Option<Opened>,
 }
 
 impl Readers {
-    /// Reads; waits while all connections are lent.
-    pub fn read<T>(&self, place: &Place, read: impl FnOnce(&Connection) -> T) -> Result<T, StoreError> {
+    /// Reads; waits while all connections are lent. Before one is opened, `ready` sees to the file.
+    pub fn read<T>(
+        &self,
+        place: &Place,
+        ready: impl FnOnce() -> Result<(), StoreError>,
+        read: impl FnOnce(&Connection) -> T,
+    ) -> Result<T, StoreError> {
         let (mut loan, idle) = self.lend();
-        let connection = match idle {
+        let connection = match idle.filter(Opened::is_at_its_path) {
             Some(connection) => connection,
-            None => open::reader(place)?,
+            None => {
+                ready()?;
+                open::reader(place)?
+            }
         };
         let result = read(&connection);
         loan.returning = Some(connection);
         Ok(result)
     }
 
-    fn lend(&self) -> (Loan<'_>, Option<Connection>) {
+    fn lend(&self) -> (Loan<'_>, Option<Opened>) {
         let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
         while shelf.lent >= MOST {
             shelf.waiting += 1;

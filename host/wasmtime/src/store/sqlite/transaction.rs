@@ -5,17 +5,18 @@ use std::sync::MutexGuard;
 use rusqlite::Connection;
 
 use super::fault::Place;
+use super::file::Opened;
 use super::{CommitOutcome, Key, Locked, Snapshot, StoreError, Write, busy, rows};
 
 /// Rolled back when it is dropped before its commit.
 pub(super) struct Transaction<'a> {
     place: &'a Place,
-    writer: MutexGuard<'a, Option<Connection>>,
+    writer: MutexGuard<'a, Option<Opened>>,
 }
 
 impl<'a> Transaction<'a> {
     /// Begins with the write lock in hand, so that nothing inside can lose a race.
-    pub fn begin(place: &'a Place, writer: MutexGuard<'a, Option<Connection>>) -> Result<Self, StoreError> {
+    pub fn begin(place: &'a Place, writer: MutexGuard<'a, Option<Opened>>) -> Result<Self, StoreError> {
         let mut transaction = Transaction { place, writer };
         transaction.run(|connection| execute(connection, "BEGIN IMMEDIATE"))?;
         Ok(transaction)

@@ -1,0 +1,27 @@
+//! A test harness for files whose binary plays other roles too, or whose tests are not known before it runs.
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+/// A test: its name, and what panics when it fails.
+pub type Test = (&'static str, fn());
+
+/// The tests of a file, by the names of their functions.
+#[macro_export]
+macro_rules! tests {
+    ($($name:ident),+ $(,)?) => {
+        [$((stringify!($name), $name as fn())),+]
+    };
+}
+
+/// Runs tests as `cargo test` would.
+pub fn run(tests: impl IntoIterator<Item = Test>) -> ExitCode {
+    let trial = |(name, test): Test| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    libtest_mimic::run(&Arguments::from_args(), tests.into_iter().map(trial).collect()).exit_code()
+}
