@@ -4,8 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::backoff;
-use crate::bindings::halfopen::breaker::types::{
-    Admission, Decision, DeferReason, Deferral, LostProbe, Permit, Probe, Ramp, TransitionReason,
+use crate::contract::{
+    Admission, Decision, DeferReason, Deferral, LostProbe, Maybe, Permit, Probe, Ramp, TransitionReason,
 };
 use crate::record::{Lease, Manner, State, Wait};
 use crate::turn::{Effect, Turn};
@@ -50,7 +50,7 @@ fn while_closed(turn: &mut Turn) -> Decision {
         spread: backoff::share(retry_after, turn.policy.jitter_percent),
         reason: DeferReason::Ramping,
         fresh_for,
-        admission: Some(admission),
+        admission: Maybe::Some(admission),
     })
 }
 
@@ -89,7 +89,7 @@ fn grant(turn: &mut Turn, caller: &str) -> Decision {
         leases.push(Lease { token, caller, granted: turn.now, start: turn.now, length: expires_in });
     }
     Decision::Probe(Probe {
-        permit: Permit { epoch: turn.record.epoch, lease: Some(token) },
+        permit: Permit { epoch: turn.record.epoch, lease: Maybe::Some(token) },
         expires_in,
         slower_than: slower_than(turn),
     })
@@ -97,7 +97,7 @@ fn grant(turn: &mut Turn, caller: &str) -> Decision {
 
 fn admission(turn: &Turn, percent: u32, holds_for: u64) -> Admission {
     Admission {
-        permit: Permit { epoch: turn.record.epoch, lease: None },
+        permit: Permit { epoch: turn.record.epoch, lease: Maybe::None },
         fresh_for: turn.policy.fresh_ms.min(holds_for),
         percent,
         slower_than: slower_than(turn),
@@ -110,12 +110,12 @@ fn defer(turn: &Turn, retry_after: u64, reason: DeferReason, holds_for: u64) -> 
         spread: backoff::share(retry_after, turn.policy.jitter_percent),
         reason,
         fresh_for: turn.policy.fresh_ms.min(holds_for),
-        admission: None,
+        admission: Maybe::None,
     })
 }
 
-fn slower_than(turn: &Turn) -> Option<u64> {
-    turn.policy.slow_calls.map(|slow| slow.slower_than_ms)
+fn slower_than(turn: &Turn) -> Maybe<u64> {
+    turn.policy.slow_calls.get().map(|slow| slow.slower_than_ms).into()
 }
 
 fn hold_left(turn: &Turn) -> Option<u64> {
@@ -126,7 +126,7 @@ fn hold_left(turn: &Turn) -> Option<u64> {
 /// The ramp and how far it is, in ms: reckoned from the closing, by the present policy.
 pub fn ramp_in_force(turn: &Turn) -> Option<(Ramp, u64)> {
     let State::Closed { since: Some(since), manner: Manner::Ramp, .. } = turn.record.state else { return None };
-    let ramp = turn.policy.ramp?;
+    let ramp = turn.policy.ramp.get()?;
     let elapsed = turn.now.saturating_sub(since);
     (elapsed < ramp.over_ms).then_some((ramp, elapsed))
 }

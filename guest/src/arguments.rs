@@ -1,8 +1,6 @@
 //! What names and notes may look like.
 
-use alloc::string::String;
-
-use crate::bindings::halfopen::breaker::types::Error;
+use crate::contract::Error;
 
 /// Refuses a dependency name that is not 1 to 256 bytes without control characters.
 pub fn check_dependency(name: &str) -> Result<(), Error> {
@@ -15,7 +13,7 @@ pub fn check_dependency(name: &str) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    Err(Error::InvalidDependency(String::from(why)))
+    Err(Error::InvalidDependency(why.into()))
 }
 
 /// Refuses a caller's name of more than 64 bytes.
@@ -30,7 +28,7 @@ pub fn check_note(note: &str) -> Result<(), Error> {
 
 fn check_length(text: &str, most: usize, why: &str) -> Result<(), Error> {
     if text.len() > most {
-        return Err(Error::InvalidArgument(String::from(why)));
+        return Err(Error::InvalidArgument(why.into()));
     }
     Ok(())
 }

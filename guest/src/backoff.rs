@@ -1,6 +1,6 @@
 //! How long an open window lasts.
 
-use crate::bindings::halfopen::breaker::types::Policy;
+use crate::contract::Policy;
 
 /// The length of an open window at a backoff level, in ms, with jitter: `open_ms`, multiplied by `open_multiplier` once a
 /// level, rounded down, at most `open_max_ms`, plus a random 0 to `jitter_percent` of that.
@@ -25,6 +25,7 @@ pub fn length(policy: &Policy, level: u32, entropy: &mut dyn FnMut() -> u64) -> 
 }
 
 /// At most so many percent of a length, rounded down.
+#[inline(never)]
 pub fn share(length: u64, percent: u32) -> u64 {
     length.saturating_mul(u64::from(percent)) / 100
 }

@@ -1,9 +1,8 @@
 //! The rules of `configure`, `force`, `reset` and `forget`.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use crate::bindings::halfopen::breaker::types::{Mode, Policy, Receipt, State as Kind, TransitionReason, Verdict};
+use crate::contract::{List, Maybe, Mode, Policy, Receipt, State as Kind, TransitionReason, Verdict};
 use crate::record::{Hold, Manner, State, Wait};
 use crate::turn::{Effect, Turn};
 
@@ -47,6 +46,7 @@ pub fn reset(turn: &mut Turn) -> (Receipt, Effect) {
 
 /// Removes the record. What follows it is closed and has no history.
 pub fn forget() -> (Receipt, Effect) {
-    let gone = Receipt { verdict: Verdict::Applied, state: Kind::Closed, next_due: None, transitions: Vec::new() };
+    let gone =
+        Receipt { verdict: Verdict::Applied, state: Kind::Closed, next_due: Maybe::None, transitions: List::EMPTY };
     (gone, Effect::Remove)
 }

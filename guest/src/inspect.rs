@@ -2,20 +2,18 @@
 
 use alloc::vec::Vec;
 
-use crate::bindings::halfopen::breaker::types::{
-    Forced, Inspection, Lease, Mode, PolicyInForce, PolicyOrigin, State as Kind,
-};
+use crate::contract::{Forced, Inspection, Lease, List, Maybe, Mode, PolicyInForce, PolicyOrigin, State as Kind, Text};
 use crate::record::State;
 use crate::turn::Turn;
 
 /// Shows a dependency.
 pub fn inspect(turn: &Turn) -> Inspection {
     let record = &turn.record;
-    let shown = Inspection {
+    let mut shown = Inspection {
         state: record.state.kind(),
-        override_: forced(turn),
+        override_: forced(turn).into(),
         probe_due: turn.probe_due(),
-        leases: Vec::new(),
+        leases: List::EMPTY,
         successes: 0,
         level: record.level,
         calls: 0,
@@ -23,31 +21,34 @@ pub fn inspect(turn: &Turn) -> Inspection {
         slow: 0,
         failures_in_row: 0,
         epoch: record.epoch,
-        since: None,
-        next_due: turn.next_due(),
+        since: Maybe::None,
+        next_due: turn.next_due().into(),
     };
     match &record.state {
         State::Closed { since, failures_in_row, window, .. } => {
             let counts = window.counts(turn.now);
-            Inspection {
-                since: *since,
-                failures_in_row: *failures_in_row,
-                calls: counts.calls,
-                failures: counts.failures,
-                slow: counts.slow,
-                ..shown
-            }
+            shown.since = (*since).into();
+            shown.failures_in_row = *failures_in_row;
+            shown.calls = counts.calls;
+            shown.failures = counts.failures;
+            shown.slow = counts.slow;
         }
-        State::Open { since, .. } => Inspection { since: Some(*since), ..shown },
+        State::Open { since, .. } => shown.since = Maybe::Some(*since),
         State::HalfOpen { since, leases, successes } => {
-            let live = turn.live(leases).map(|lease| Lease {
-                token: lease.token,
-                caller: lease.caller.clone(),
-                expires_in: lease.left(turn.now).unwrap_or(0),
-            });
-            Inspection { since: Some(*since), leases: live.collect(), successes: *successes, ..shown }
+            let mut live = Vec::new();
+            for lease in turn.live(leases) {
+                live.push(Lease {
+                    token: lease.token,
+                    caller: Text::from(&*lease.caller),
+                    expires_in: lease.left(turn.now).unwrap_or(0),
+                });
+            }
+            shown.since = Maybe::Some(*since);
+            shown.leases = live.into();
+            shown.successes = *successes;
         }
     }
+    shown
 }
 
 /// The policy that the dependency goes by.
@@ -68,7 +69,7 @@ fn forced(turn: &Turn) -> Option<Forced> {
     Some(Forced {
         mode,
         since: hold.since,
-        ends_in: hold.end().map(|end| end.saturating_sub(turn.now)),
-        note: hold.note.clone(),
+        ends_in: hold.end().map(|end| end.saturating_sub(turn.now)).into(),
+        note: Text::from(&*hold.note),
     })
 }

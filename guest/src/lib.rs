@@ -10,21 +10,24 @@
 
 extern crate alloc;
 
+pub mod abi;
 pub mod acquire;
+#[cfg(target_arch = "wasm32")]
+mod arena;
 pub mod arguments;
 pub mod backoff;
-#[allow(missing_docs, clippy::all)]
-pub mod bindings;
 pub mod codec;
+pub mod contract;
 pub mod control;
 #[cfg(target_arch = "wasm32")]
 mod export;
+mod form;
+#[cfg(target_arch = "wasm32")]
+mod import;
 pub mod inspect;
 pub mod policy;
 pub mod record;
 pub mod report;
-#[cfg(target_arch = "wasm32")]
-mod runtime;
 pub mod step;
 pub mod turn;
 pub mod window;

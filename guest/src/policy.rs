@@ -1,15 +1,15 @@
 //! Policies: the built-in one, and what makes one valid.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::bindings::halfopen::breaker::types::{Error, FailureRate, LostProbe, Policy, PolicyFault, Window};
+use crate::contract::{Error, FailureRate, LostProbe, Maybe, Policy, PolicyFault, Ramp, SlowCalls, Window};
+use crate::form::{Form, Range};
 
 /// The policy of a dependency that nobody has configured, on a host that sets no default of its own.
 pub const BUILT_IN: Policy = Policy {
     consecutive_failures: 5,
-    failure_rate: Some(FailureRate { percent: 50, minimum_calls: 20 }),
-    slow_calls: None,
+    failure_rate: Maybe::Some(FailureRate { percent: 50, minimum_calls: 20 }),
+    slow_calls: Maybe::None,
     window: Window::Ms(30_000),
     open_ms: 5_000,
     open_multiplier: 2.0,
@@ -21,99 +21,101 @@ pub const BUILT_IN: Policy = Policy {
     probes: 1,
     successes_to_close: 1,
     lost_probe: LostProbe::Reprobe,
-    ramp: None,
+    ramp: Maybe::None,
     fresh_ms: 250,
 };
 
 const LONGEST_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 const MOST: u32 = 1_000_000;
 
+const OFF_OR_COUNT: Range = Range { least: 0, most: MOST as u64, text: "must be 0 (off) to 1,000,000" };
+const COUNT: Range = Range { least: 1, most: MOST as u64, text: "must be 1 to 1,000,000" };
+const LENGTH: Range = Range { least: 1, most: LONGEST_MS, text: "must be 1 to 2,592,000,000 (30 days)" };
+const LENGTH_OR_0: Range = Range { least: 0, most: LONGEST_MS, text: "must be 0 to 2,592,000,000 (30 days)" };
+const UP_TO_100: Range = Range { least: 1, most: 100, text: "must be 1 to 100" };
+const PERCENT_OR_0: Range = Range { least: 0, most: 100, text: "must be 0 to 100" };
+const WINDOW_MS: Range = Range { least: 10, most: 86_400_000, text: WINDOW_MS_TEXT };
+const WINDOW_MS_TEXT: &str = "must be 10 to 86,400,000 (one day) and a multiple of 10";
+const WINDOW_CALLS: Range = Range { least: 1, most: 1_000, text: "must be 1 to 1,000" };
+/// Of positive floating-point numbers the greater one has the greater bits; all others have greater bits still.
+const MULTIPLIER: Range = Range { least: 1f64.to_bits(), most: 100f64.to_bits(), text: "must be 1 to 100" };
+
 /// Refuses a policy that has fields out of range.
 pub fn check(policy: &Policy) -> Result<(), Error> {
     match faults(policy) {
         faults if faults.is_empty() => Ok(()),
-        faults => Err(Error::InvalidPolicy(faults)),
+        faults => Err(Error::InvalidPolicy(faults.into())),
     }
 }
 
 /// All fields of a policy that are out of range, in the order of the contract; none of them for a valid policy.
 pub fn faults(policy: &Policy) -> Vec<PolicyFault> {
-    let mut faults = Faults(Vec::new());
-    let p = policy;
-    faults.check("consecutive-failures", p.consecutive_failures <= MOST, "must be 0 (off) to 1,000,000");
-    if let Some(rate) = &p.failure_rate {
-        faults.percent("failure-rate.percent", rate.percent, 1);
-        faults.count("failure-rate.minimum-calls", rate.minimum_calls);
-    }
-    if let Some(slow) = &p.slow_calls {
-        faults.length("slow-calls.slower-than-ms", slow.slower_than_ms, 1);
-        faults.percent("slow-calls.percent", slow.percent, 1);
-        faults.count("slow-calls.minimum-calls", slow.minimum_calls);
-    }
-    match p.window {
-        Window::Ms(ms) => faults.check(
-            "window.ms",
-            (10..=86_400_000).contains(&ms) && ms % 10 == 0,
-            "must be 10 to 86,400,000 (one day) and a multiple of 10",
-        ),
-        Window::Calls(calls) => faults.check("window.calls", (1..=1_000).contains(&calls), "must be 1 to 1,000"),
-    }
-    faults.length("open-ms", p.open_ms, 1);
-    faults.check("open-multiplier", (1.0..=100.0).contains(&p.open_multiplier), "must be 1 to 100");
-    faults.length("open-max-ms", p.open_max_ms, 1);
-    faults.check("open-max-ms", p.open_ms <= p.open_max_ms, "must be at least open-ms");
-    faults.percent("jitter-percent", p.jitter_percent, 0);
-    faults.length("stable-after-ms", p.stable_after_ms, 0);
-    faults.length("lease-ms", p.lease_ms, 1);
-    faults.length("probe-max-ms", p.probe_max_ms, 1);
-    faults.check("probe-max-ms", p.lease_ms <= p.probe_max_ms, "must be at least lease-ms");
-    faults.check("probes", (1..=100).contains(&p.probes), "must be 1 to 100");
-    faults.count("successes-to-close", p.successes_to_close);
-    if let Some(ramp) = &p.ramp {
-        faults.length("ramp.over-ms", ramp.over_ms, 1);
-        faults.percent("ramp.from-percent", ramp.from_percent, 0);
-    }
-    faults.length("fresh-ms", p.fresh_ms, 0);
-    faults.0
+    let mut form = Form::writing(Vec::new());
+    describe(&mut policy.clone(), &mut form);
+    form.into_faults()
 }
 
-struct Faults(Vec<PolicyFault>);
-
-impl Faults {
-    fn check(&mut self, field: &str, valid: bool, why: &str) {
-        if !valid {
-            self.0.push(PolicyFault { field: String::from(field), why: String::from(why) });
+/// The numbers that make up a policy, with their ranges.
+pub fn describe(p: &mut Policy, form: &mut Form) {
+    form.field32("consecutive-failures", &mut p.consecutive_failures, &OFF_OR_COUNT);
+    optional(&mut p.failure_rate, FailureRate { percent: 0, minimum_calls: 0 }, form);
+    if let Maybe::Some(rate) = &mut p.failure_rate {
+        form.field32("failure-rate.percent", &mut rate.percent, &UP_TO_100);
+        form.field32("failure-rate.minimum-calls", &mut rate.minimum_calls, &COUNT);
+    }
+    optional(&mut p.slow_calls, SlowCalls { slower_than_ms: 0, percent: 0, minimum_calls: 0 }, form);
+    if let Maybe::Some(slow) = &mut p.slow_calls {
+        form.field("slow-calls.slower-than-ms", &mut slow.slower_than_ms, &LENGTH);
+        form.field32("slow-calls.percent", &mut slow.percent, &UP_TO_100);
+        form.field32("slow-calls.minimum-calls", &mut slow.minimum_calls, &COUNT);
+    }
+    let counts_calls = form.flag(matches!(p.window, Window::Calls(_)));
+    if form.reads() {
+        p.window = if counts_calls { Window::Calls(0) } else { Window::Ms(0) };
+    }
+    match &mut p.window {
+        Window::Ms(ms) => {
+            form.field("window.ms", ms, &WINDOW_MS);
+            form.check("window.ms", *ms % 10 == 0, WINDOW_MS.text);
         }
+        Window::Calls(calls) => form.field32("window.calls", calls, &WINDOW_CALLS),
     }
-
-    fn length(&mut self, field: &str, ms: u64, least: u64) {
-        let why = match least {
-            0 => "must be 0 to 2,592,000,000 (30 days)",
-            _ => "must be 1 to 2,592,000,000 (30 days)",
-        };
-        self.check(field, (least..=LONGEST_MS).contains(&ms), why);
+    form.field("open-ms", &mut p.open_ms, &LENGTH);
+    let mut multiplier = p.open_multiplier.to_bits();
+    form.field("open-multiplier", &mut multiplier, &MULTIPLIER);
+    p.open_multiplier = f64::from_bits(multiplier);
+    form.field("open-max-ms", &mut p.open_max_ms, &LENGTH);
+    form.check("open-max-ms", p.open_ms <= p.open_max_ms, "must be at least open-ms");
+    form.field32("jitter-percent", &mut p.jitter_percent, &PERCENT_OR_0);
+    form.field("stable-after-ms", &mut p.stable_after_ms, &LENGTH_OR_0);
+    form.field("lease-ms", &mut p.lease_ms, &LENGTH);
+    form.field("probe-max-ms", &mut p.probe_max_ms, &LENGTH);
+    form.check("probe-max-ms", p.lease_ms <= p.probe_max_ms, "must be at least lease-ms");
+    form.field32("probes", &mut p.probes, &UP_TO_100);
+    form.field32("successes-to-close", &mut p.successes_to_close, &COUNT);
+    p.lost_probe = if form.flag(p.lost_probe == LostProbe::Reopen) { LostProbe::Reopen } else { LostProbe::Reprobe };
+    optional(&mut p.ramp, Ramp { over_ms: 0, from_percent: 0 }, form);
+    if let Maybe::Some(ramp) = &mut p.ramp {
+        form.field("ramp.over-ms", &mut ramp.over_ms, &LENGTH);
+        form.field32("ramp.from-percent", &mut ramp.from_percent, &PERCENT_OR_0);
     }
+    form.field("fresh-ms", &mut p.fresh_ms, &LENGTH_OR_0);
+}
 
-    fn percent(&mut self, field: &str, percent: u32, least: u32) {
-        let why = match least {
-            0 => "must be 0 to 100",
-            _ => "must be 1 to 100",
-        };
-        self.check(field, (least..=100).contains(&percent), why);
-    }
-
-    fn count(&mut self, field: &str, count: u32) {
-        self.check(field, (1..=MOST).contains(&count), "must be 1 to 1,000,000");
+/// Whether a table of a policy is there. One that is read starts out empty.
+fn optional<T: Copy>(table: &mut Maybe<T>, empty: T, form: &mut Form) {
+    let is_there = form.flag(matches!(table, Maybe::Some(_)));
+    if form.reads() {
+        *table = is_there.then_some(empty).into();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bindings::halfopen::breaker::types::{Ramp, SlowCalls};
 
     fn fields(policy: &Policy) -> Vec<String> {
-        faults(policy).into_iter().map(|fault| fault.field).collect()
+        faults(policy).into_iter().map(|fault| String::from(&*fault.field)).collect()
     }
 
     #[test]
@@ -123,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_policy_that_never_trips_is_valid() {
-        let never = Policy { consecutive_failures: 0, failure_rate: None, slow_calls: None, ..BUILT_IN };
+        let never = Policy { consecutive_failures: 0, failure_rate: Maybe::None, slow_calls: Maybe::None, ..BUILT_IN };
         assert_eq!(fields(&never), Vec::<String>::new());
     }
 
@@ -131,8 +133,8 @@ mod tests {
     fn all_wrong_fields_are_named_at_once() {
         let wrong = Policy {
             consecutive_failures: 1_000_001,
-            failure_rate: Some(FailureRate { percent: 0, minimum_calls: 0 }),
-            slow_calls: Some(SlowCalls { slower_than_ms: 0, percent: 101, minimum_calls: 1_000_001 }),
+            failure_rate: Maybe::Some(FailureRate { percent: 0, minimum_calls: 0 }),
+            slow_calls: Maybe::Some(SlowCalls { slower_than_ms: 0, percent: 101, minimum_calls: 1_000_001 }),
             window: Window::Ms(15),
             open_ms: 0,
             open_multiplier: f64::NAN,
@@ -144,7 +146,7 @@ mod tests {
             probes: 0,
             successes_to_close: 0,
             lost_probe: LostProbe::Reprobe,
-            ramp: Some(Ramp { over_ms: 0, from_percent: 101 }),
+            ramp: Maybe::Some(Ramp { over_ms: 0, from_percent: 101 }),
             fresh_ms: LONGEST_MS + 1,
         };
         let expected = [
@@ -175,8 +177,8 @@ mod tests {
     fn the_ends_of_each_range_are_in_it() {
         let least = Policy {
             consecutive_failures: 0,
-            failure_rate: Some(FailureRate { percent: 1, minimum_calls: 1 }),
-            slow_calls: Some(SlowCalls { slower_than_ms: 1, percent: 1, minimum_calls: 1 }),
+            failure_rate: Maybe::Some(FailureRate { percent: 1, minimum_calls: 1 }),
+            slow_calls: Maybe::Some(SlowCalls { slower_than_ms: 1, percent: 1, minimum_calls: 1 }),
             window: Window::Ms(10),
             open_ms: 1,
             open_multiplier: 1.0,
@@ -187,14 +189,14 @@ mod tests {
             probe_max_ms: 1,
             probes: 1,
             successes_to_close: 1,
-            ramp: Some(Ramp { over_ms: 1, from_percent: 0 }),
+            ramp: Maybe::Some(Ramp { over_ms: 1, from_percent: 0 }),
             fresh_ms: 0,
             ..BUILT_IN
         };
         let most = Policy {
             consecutive_failures: MOST,
-            failure_rate: Some(FailureRate { percent: 100, minimum_calls: MOST }),
-            slow_calls: Some(SlowCalls { slower_than_ms: LONGEST_MS, percent: 100, minimum_calls: MOST }),
+            failure_rate: Maybe::Some(FailureRate { percent: 100, minimum_calls: MOST }),
+            slow_calls: Maybe::Some(SlowCalls { slower_than_ms: LONGEST_MS, percent: 100, minimum_calls: MOST }),
             window: Window::Calls(1_000),
             open_ms: LONGEST_MS,
             open_multiplier: 100.0,
@@ -205,7 +207,7 @@ mod tests {
             probe_max_ms: LONGEST_MS,
             probes: 100,
             successes_to_close: MOST,
-            ramp: Some(Ramp { over_ms: LONGEST_MS, from_percent: 100 }),
+            ramp: Maybe::Some(Ramp { over_ms: LONGEST_MS, from_percent: 100 }),
             fresh_ms: LONGEST_MS,
             ..BUILT_IN
         };

@@ -3,9 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
-
-use crate::bindings::halfopen::breaker::types::{Policy, State as Kind};
+use crate::contract::{Policy, State as Kind};
+use crate::form::Form;
 use crate::policy;
 use crate::window::Window;
 
@@ -15,7 +14,7 @@ use crate::window::Window;
 const PER_VERSION: u64 = 1_000;
 
 /// All that is kept of one dependency.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// Rises by one at every change of state.
     pub epoch: u64,
@@ -34,7 +33,7 @@ pub struct Record {
 }
 
 /// The state of a breaker.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum State {
     /// Calls are admitted and counted.
     Closed {
@@ -71,6 +70,34 @@ impl State {
         State::Closed { since, manner, failures_in_row: 0, window: Window::empty(&policy.window) }
     }
 
+    fn describe(&mut self, form: &mut Form) {
+        let kind = form.at_most(2, self.kind() as u32);
+        if form.reads() {
+            *self = match kind {
+                0 => State::closed(None, Manner::Plain, &policy::BUILT_IN),
+                1 => State::Open { since: 0, wait: Wait::Length(0) },
+                _ => State::HalfOpen { since: 0, leases: Vec::new(), successes: 0 },
+            };
+        }
+        match self {
+            State::Closed { since, manner, failures_in_row, window } => {
+                form.option(since);
+                manner.describe(form);
+                form.number(failures_in_row);
+                window.describe(form);
+            }
+            State::Open { since, wait } => {
+                form.number(since);
+                wait.describe(form);
+            }
+            State::HalfOpen { since, leases, successes } => {
+                form.number(since);
+                form.number32(successes);
+                describe_leases(leases, form);
+            }
+        }
+    }
+
     /// Which of the three it is.
     pub fn kind(&self) -> Kind {
         match self {
@@ -92,7 +119,7 @@ impl State {
 }
 
 /// How a breaker came to be closed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// Without a ramp.
     Plain,
@@ -102,8 +129,29 @@ pub enum Manner {
     Forced(Hold),
 }
 
+impl Manner {
+    fn describe(&mut self, form: &mut Form) {
+        let manner = match self {
+            Manner::Plain => 0,
+            Manner::Ramp => 1,
+            Manner::Forced(_) => 2,
+        };
+        let manner = form.at_most(2, manner);
+        if form.reads() {
+            *self = match manner {
+                0 => Manner::Plain,
+                1 => Manner::Ramp,
+                _ => Manner::Forced(Hold::EMPTY),
+            }
+        }
+        if let Manner::Forced(hold) = self {
+            hold.describe(form);
+        }
+    }
+}
+
 /// What ends an open state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// So many ms.
     Length(u64),
@@ -111,8 +159,21 @@ pub enum Wait {
     Forced(Hold),
 }
 
+impl Wait {
+    fn describe(&mut self, form: &mut Form) {
+        let is_forced = form.flag(matches!(self, Wait::Forced(_)));
+        if form.reads() {
+            *self = if is_forced { Wait::Forced(Hold::EMPTY) } else { Wait::Length(0) };
+        }
+        match self {
+            Wait::Length(length) => form.number(length),
+            Wait::Forced(hold) => hold.describe(form),
+        }
+    }
+}
+
 /// What an operator set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
     /// The instant at which it was set.
     pub since: u64,
@@ -123,6 +184,14 @@ pub struct Hold {
 }
 
 impl Hold {
+    const EMPTY: Hold = Hold { since: 0, lasting: None, note: String::new() };
+
+    fn describe(&mut self, form: &mut Form) {
+        form.number(&mut self.since);
+        form.option(&mut self.lasting);
+        form.text(&mut self.note);
+    }
+
     /// The instant at which it ends by itself.
     pub fn end(&self) -> Option<u64> {
         self.lasting.map(|lasting| self.since.saturating_add(lasting))
@@ -130,7 +199,7 @@ impl Hold {
 }
 
 /// The right to probe, for a while.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The fencing token.
     pub token: u64,
@@ -142,6 +211,21 @@ pub struct Lease {
     pub start: u64,
     /// It ends so many ms after `start`.
     pub length: u64,
+}
+
+fn describe_leases(leases: &mut Vec<Lease>, form: &mut Form) {
+    let count = form.at_most(u32::MAX, leases.len() as u32);
+    for at in 0..count as usize {
+        if form.reads() {
+            leases.push(Lease { token: 0, caller: String::new(), granted: 0, start: 0, length: 0 });
+        }
+        let Some(lease) = leases.get_mut(at).filter(|_| form.is_sound()) else { return };
+        form.number(&mut lease.token);
+        form.text(&mut lease.caller);
+        form.number(&mut lease.granted);
+        form.number(&mut lease.start);
+        form.number(&mut lease.length);
+    }
 }
 
 impl Lease {
@@ -171,12 +255,20 @@ impl Record {
         }
     }
 
-    /// Whether its parts fit together; false for one that nothing of ours wrote.
-    pub fn is_sound(&self) -> bool {
-        let window_is_sound = match &self.state {
-            State::Closed { window, .. } => window.is_sound(),
-            _ => true,
-        };
-        window_is_sound && self.policy.as_ref().is_none_or(|own| policy::faults(own).is_empty())
+    /// The numbers that make it up.
+    pub fn describe(&mut self, form: &mut Form) {
+        form.number(&mut self.epoch);
+        form.number(&mut self.last_token);
+        form.option(&mut self.settled);
+        form.number32(&mut self.level);
+        self.opened_before = form.flag(self.opened_before);
+        let has_policy = form.flag(self.policy.is_some());
+        if form.reads() {
+            self.policy = has_policy.then_some(policy::BUILT_IN);
+        }
+        if let Some(policy) = &mut self.policy {
+            policy::describe(policy, form);
+        }
+        self.state.describe(form);
     }
 }

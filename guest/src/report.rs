@@ -1,7 +1,7 @@
 //! The rules of `report`, `report-tally`, `renew` and `release`.
 
 use crate::acquire::ramp_in_force;
-use crate::bindings::halfopen::breaker::types::{Outcome, Permit, Receipt, StaleReason, Tally, TransitionReason};
+use crate::contract::{Maybe, Outcome, Permit, Receipt, StaleReason, Tally, TransitionReason};
 use crate::record::{Manner, State, Wait};
 use crate::turn::{Effect, Turn};
 use crate::window::{Counts, Mark};
@@ -10,33 +10,33 @@ use crate::window::{Counts, Mark};
 pub fn report(turn: &mut Turn, permit: Permit, outcome: Outcome, took: Option<u64>) -> (Receipt, Effect) {
     let slow = is_slow(turn, took);
     match permit.lease {
-        Some(token) => report_probe(turn, permit.epoch, token, outcome, slow),
-        None => match outcome {
-            Outcome::Ignored => report_calls(turn, permit.epoch, Tally::NONE),
-            Outcome::Success if slow => report_calls(turn, permit.epoch, Tally { slow_successes: 1, ..Tally::NONE }),
-            Outcome::Success => report_calls(turn, permit.epoch, Tally { successes: 1, ..Tally::NONE }),
-            Outcome::Failure | Outcome::Timeout if slow => {
-                report_calls(turn, permit.epoch, Tally { slow_failures: 1, ..Tally::NONE })
-            }
-            Outcome::Failure | Outcome::Timeout => {
-                report_calls(turn, permit.epoch, Tally { failures: 1, ..Tally::NONE })
-            }
-        },
+        Maybe::Some(token) => report_probe(turn, permit.epoch, token, outcome, slow),
+        Maybe::None => {
+            let (success, failure) =
+                (outcome == Outcome::Success, matches!(outcome, Outcome::Failure | Outcome::Timeout));
+            let tally = Tally {
+                successes: (success && !slow).into(),
+                slow_successes: (success && slow).into(),
+                failures: (failure && !slow).into(),
+                slow_failures: (failure && slow).into(),
+            };
+            report_calls(turn, permit.epoch, tally)
+        }
     }
 }
 
 /// Counts the outcomes of many closed-state calls, and judges once.
 pub fn report_tally(turn: &mut Turn, permit: Permit, tally: Tally) -> (Receipt, Effect) {
     match permit.lease {
-        None => report_calls(turn, permit.epoch, tally),
-        Some(_) if turn.record.state.hold().is_some() => turn.stale(StaleReason::Forced),
-        Some(_) => turn.stale(StaleReason::Other("a probe is reported by itself, not in a tally".into())),
+        Maybe::None => report_calls(turn, permit.epoch, tally),
+        Maybe::Some(_) if turn.record.state.hold().is_some() => turn.stale(StaleReason::Forced),
+        Maybe::Some(_) => turn.stale(StaleReason::Other("a probe is reported by itself, not in a tally".into())),
     }
 }
 
 /// Lets a live lease start anew.
 pub fn renew(turn: &mut Turn, permit: Permit) -> (Receipt, Effect) {
-    let Some(token) = permit.lease else {
+    let Maybe::Some(token) = permit.lease else {
         return turn.stale(StaleReason::UnknownPermit);
     };
     if let Some(reason) = stale_lease(turn, permit.epoch, token) {
@@ -68,7 +68,7 @@ fn report_probe(turn: &mut Turn, epoch: u64, token: u64, outcome: Outcome, slow:
         Outcome::Success if !slow => {
             *successes = successes.saturating_add(1);
             if *successes >= to_close {
-                let manner = if turn.policy.ramp.is_some() { Manner::Ramp } else { Manner::Plain };
+                let manner = if turn.policy.ramp != Maybe::None { Manner::Ramp } else { Manner::Plain };
                 turn.close(manner, TransitionReason::ProbeSucceeded);
             }
             return turn.applied(Effect::Store);
@@ -135,11 +135,11 @@ fn stale_call(turn: &Turn, epoch: u64) -> Option<StaleReason> {
 }
 
 fn is_slow(turn: &Turn, took: Option<u64>) -> bool {
-    matches!((turn.policy.slow_calls, took), (Some(slow), Some(took)) if took >= slow.slower_than_ms)
+    matches!((turn.policy.slow_calls, took), (Maybe::Some(slow), Some(took)) if took >= slow.slower_than_ms)
 }
 
 fn count(turn: &mut Turn, tally: Tally) {
-    let (now, slow_counts) = (turn.now, turn.policy.slow_calls.is_some());
+    let (now, slow_counts) = (turn.now, turn.policy.slow_calls != Maybe::None);
     let State::Closed { failures_in_row, window, .. } = &mut turn.record.state else { return };
     let groups = [
         (tally.successes, Mark { failed: false, slow: false }),
@@ -164,20 +164,20 @@ fn trips(turn: &Turn, counted: Tally) -> Option<TransitionReason> {
     if policy.consecutive_failures > 0 && *failures_in_row >= u64::from(policy.consecutive_failures) {
         return Some(TransitionReason::ConsecutiveFailures);
     }
-    if let Some(rate) = policy.failure_rate
+    if let Maybe::Some(rate) = policy.failure_rate
         && calls >= u64::from(rate.minimum_calls)
         && makes_up(failures, calls, rate.percent)
     {
         return Some(TransitionReason::FailureRate);
     }
-    if let Some(rate) = policy.slow_calls
+    if let Maybe::Some(rate) = policy.slow_calls
         && calls >= u64::from(rate.minimum_calls)
         && makes_up(slow, calls, rate.percent)
     {
         return Some(TransitionReason::SlowCalls);
     }
     let failed = counted.failures > 0 || counted.slow_failures > 0;
-    let fails_ramp = failed && policy.failure_rate.is_none_or(|rate| makes_up(failures, calls, rate.percent));
+    let fails_ramp = failed && policy.failure_rate.get().is_none_or(|rate| makes_up(failures, calls, rate.percent));
     (fails_ramp && ramp_in_force(turn).is_some()).then_some(TransitionReason::RampFailure)
 }
 

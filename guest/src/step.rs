@@ -1,13 +1,11 @@
 //! One operation against what a host supplies: load, look at the clock, decide, commit; again when the commit lost a race.
 
-use alloc::string::String;
-
 use crate::arguments::{check_caller, check_dependency, check_note};
-use crate::bindings::halfopen::breaker::storage::{CommitOutcome, Snapshot};
-use crate::bindings::halfopen::breaker::types::{
-    Decision, Error, Inspection, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, StorageError, Tally, Transition,
-};
 use crate::codec::{self, DecodeError};
+use crate::contract::{
+    CommitOutcome, Decision, Error, Inspection, Maybe, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Snapshot,
+    StorageError, Tally, Text, Transition,
+};
 use crate::policy;
 use crate::record::Record;
 use crate::turn::{Effect, Turn};
@@ -40,7 +38,7 @@ pub enum Request {
     /// May a call be made?
     Acquire {
         /// Who asks.
-        caller: String,
+        caller: Text,
     },
     /// A call has ended.
     Report {
@@ -76,7 +74,7 @@ pub enum Request {
         /// It ends by itself so many ms later.
         lasting: Option<u64>,
         /// The operator's note.
-        note: String,
+        note: Text,
     },
     /// Start afresh.
     Reset,
@@ -110,11 +108,15 @@ pub fn step(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: 
         let (answer, effect) = decide(&mut turn, request);
         let data = match effect {
             Effect::Keep => return Ok(answer),
-            Effect::Store => Some(codec::encode(&turn.record)),
+            Effect::Store => Some(codec::encode(turn.record)),
             Effect::Remove => None,
         };
-        let transitions = turn.transitions;
-        match ports.commit(dependency, snapshot.version, data.as_deref(), &transitions).map_err(Error::Storage)? {
+        // They are in the receipt, where there is one that shows them.
+        let transitions = match &answer {
+            Answer::Receipt(receipt) if turn.transitions.is_empty() => &*receipt.transitions,
+            _ => &*turn.transitions,
+        };
+        match ports.commit(dependency, snapshot.version, data.as_deref(), transitions).map_err(Error::Storage)? {
             CommitOutcome::Committed(_) => return Ok(answer),
             CommitOutcome::Stale(newer) => snapshot = newer,
         }
@@ -154,7 +156,7 @@ fn decide(turn: &mut Turn, request: &Request) -> (Answer, Effect) {
 
 fn read(snapshot: &Snapshot, default: &Policy, request: &Request) -> Result<Record, Error> {
     let new = || Record::new(snapshot.version, default);
-    let Some(data) = &snapshot.data else {
+    let Maybe::Some(data) = &snapshot.data else {
         return Ok(new());
     };
     match codec::decode(data) {
@@ -162,8 +164,8 @@ fn read(snapshot: &Snapshot, default: &Policy, request: &Request) -> Result<Reco
         Err(DecodeError::NewerVersion) => Err(Error::NewerVersion),
         // As if there were none: a new record's epochs and tokens lie above all that the damaged one can have given.
         Err(DecodeError::Corrupt) if matches!(request, Request::Reset | Request::Forget) => Ok(new()),
-        Err(DecodeError::Corrupt) => Err(Error::Storage(StorageError::Corrupt(String::from(
-            "the record of this dependency is damaged; reset or forget it",
-        )))),
+        Err(DecodeError::Corrupt) => Err(Error::Storage(StorageError::Corrupt(
+            "the record of this dependency is damaged; reset or forget it".into(),
+        ))),
     }
 }

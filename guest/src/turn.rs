@@ -1,11 +1,10 @@
 //! One operation's look at a record: the record as it counts at this instant, and what the operation changes.
 
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::backoff;
-use crate::bindings::halfopen::breaker::types::{
-    LostProbe, Policy, Receipt, StaleReason, State as Kind, Transition, TransitionReason, Verdict,
-};
+use crate::contract::{LostProbe, Policy, Receipt, StaleReason, State as Kind, Transition, TransitionReason, Verdict};
 use crate::record::{Lease, Manner, Record, State, Wait};
 use crate::window::Window;
 
@@ -120,7 +119,7 @@ impl<'a> Turn<'a> {
     pub fn applied(&mut self, effect: Effect) -> (Receipt, Effect) {
         let transitions = match effect {
             Effect::Keep => Vec::new(),
-            Effect::Store | Effect::Remove => self.transitions.clone(),
+            Effect::Store | Effect::Remove => mem::take(&mut self.transitions),
         };
         (self.receipt(Verdict::Applied, transitions), effect)
     }
@@ -131,7 +130,12 @@ impl<'a> Turn<'a> {
     }
 
     fn receipt(&self, verdict: Verdict, transitions: Vec<Transition>) -> Receipt {
-        Receipt { verdict, state: self.record.state.kind(), next_due: self.next_due(), transitions }
+        Receipt {
+            verdict,
+            state: self.record.state.kind(),
+            next_due: self.next_due().into(),
+            transitions: transitions.into(),
+        }
     }
 
     /// Takes whatever is dated after now as dated now: so a clock that stepped back delays recovery by one window at most.

@@ -1,13 +1,20 @@
 //! The window of outcomes that failure and slow-call rates are taken of.
 
+use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 
-use serde::{Deserialize, Serialize};
-
-use crate::bindings::halfopen::breaker::types::Window as Span;
+use crate::contract::Window as Span;
+use crate::form::Form;
 
 /// A time window has so many buckets.
-const BUCKETS: u64 = 10;
+const BUCKETS: usize = 10;
+/// A call window holds at most so many outcomes.
+const MOST_CALLS: u32 = 1_000;
+
+fn bucket_ms(ms: u64) -> u64 {
+    (ms / BUCKETS as u64).max(1)
+}
 
 /// What one outcome counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +26,7 @@ pub struct Mark {
 }
 
 /// What a window holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// All calls.
     pub calls: u64,
@@ -30,6 +37,9 @@ pub struct Counts {
 }
 
 impl Counts {
+    const NONE: Counts = Counts { calls: 0, failures: 0, slow: 0 };
+
+    #[inline(never)]
     fn add(&mut self, other: Counts) {
         self.calls = self.calls.saturating_add(other.calls);
         self.failures = self.failures.saturating_add(other.failures);
@@ -38,7 +48,7 @@ impl Counts {
 }
 
 /// The outcomes that count, in the shape of the policy that they were counted under.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Window {
     /// The outcomes of the last ten buckets of time.
     Time(TimeWindow),
@@ -51,32 +61,30 @@ impl Window {
     pub fn empty(span: &Span) -> Window {
         match *span {
             Span::Ms(ms) => {
-                Window::Time(TimeWindow { bucket_ms: (ms / BUCKETS).max(1), newest: 0, buckets: Vec::new() })
+                Window::Time(TimeWindow { bucket_ms: bucket_ms(ms), newest: 0, buckets: [Counts::NONE; BUCKETS] })
             }
-            Span::Calls(capacity) => Window::Calls(CallWindow {
-                capacity: capacity.max(1),
-                next: 0,
-                held: 0,
-                failed: Vec::new(),
-                slow: Vec::new(),
-            }),
+            Span::Calls(capacity) => Window::Calls(CallWindow::empty(capacity)),
         }
     }
 
     /// Whether it has the shape that a policy asks for.
     pub fn fits(&self, span: &Span) -> bool {
         match (self, span) {
-            (Window::Time(time), Span::Ms(ms)) => time.bucket_ms == (ms / BUCKETS).max(1),
+            (Window::Time(time), Span::Ms(ms)) => time.bucket_ms == bucket_ms(*ms),
             (Window::Calls(calls), Span::Calls(capacity)) => calls.capacity == *capacity,
             _ => false,
         }
     }
 
-    /// Whether its parts fit together; false for a record that nothing of ours wrote.
-    pub fn is_sound(&self) -> bool {
+    /// The numbers that make it up.
+    pub fn describe(&mut self, form: &mut Form) {
+        let counts_calls = form.flag(matches!(self, Window::Calls(_)));
+        if form.reads() {
+            *self = Window::empty(&if counts_calls { Span::Calls(1) } else { Span::Ms(1) });
+        }
         match self {
-            Window::Time(time) => time.bucket_ms > 0 && time.buckets.len() as u64 <= BUCKETS,
-            Window::Calls(calls) => calls.is_sound(),
+            Window::Time(time) => time.describe(form),
+            Window::Calls(calls) => calls.describe(form),
         }
     }
 
@@ -90,8 +98,10 @@ impl Window {
 
     /// Drops for good what has left the window, then counts `times` outcomes.
     pub fn count(&mut self, now: u64, mark: Mark, times: u64) {
+        let of = |marked| if marked { times } else { 0 };
+        let counts = Counts { calls: times, failures: of(mark.failed), slow: of(mark.slow) };
         match self {
-            Window::Time(time) => time.count(now, mark, times),
+            Window::Time(time) => time.count(now, counts),
             Window::Calls(calls) => calls.count(mark, times),
         }
     }
@@ -106,106 +116,127 @@ impl Window {
 }
 
 /// Ten buckets of time; the bucket of an instant is the instant divided by the length of a bucket.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeWindow {
     bucket_ms: u64,
-    /// The number of the first bucket below.
+    /// The number of the newest bucket.
     newest: u64,
-    /// By age, the newest first; without the empty ones at the end.
-    buckets: Vec<Counts>,
+    /// Each bucket at its number modulo ten.
+    buckets: [Counts; BUCKETS],
 }
 
 impl TimeWindow {
     fn correct_clock(&mut self, now: u64) -> bool {
         let current = now / self.bucket_ms;
-        if self.newest <= current || self.buckets.is_empty() {
+        let newest = self.newest;
+        if newest <= current {
             return false;
         }
-        let ahead = usize::try_from(self.newest - current).unwrap_or(usize::MAX);
-        let mut merged = Counts::default();
-        let older = self.buckets.split_off((ahead + 1).min(self.buckets.len()));
-        self.buckets.drain(..).for_each(|bucket| merged.add(bucket));
-        self.buckets.push(merged);
-        self.buckets.extend(older);
+        let mut later = Counts::NONE;
+        for back in 0..at_most_all(newest - current) {
+            later.add(mem::replace(&mut self.buckets[place(newest, back)], Counts::NONE));
+        }
+        self.buckets[place(current, 0)].add(later);
         self.newest = current;
         true
     }
 
-    fn count(&mut self, now: u64, mark: Mark, times: u64) {
+    fn count(&mut self, now: u64, counts: Counts) {
         let current = now / self.bucket_ms;
-        let passed = current.saturating_sub(self.newest).min(BUCKETS) as usize;
-        if self.buckets.is_empty() || passed as u64 == BUCKETS {
-            self.buckets.clear();
-            self.buckets.push(Counts::default());
-        } else {
-            self.buckets.splice(0..0, core::iter::repeat_n(Counts::default(), passed));
-            self.buckets.truncate(BUCKETS as usize);
-        }
-        while self.buckets.len() > 1 && self.buckets.last() == Some(&Counts::default()) {
-            self.buckets.pop();
+        for back in 0..at_most_all(current.saturating_sub(self.newest)) {
+            self.buckets[place(current, back)] = Counts::NONE;
         }
         self.newest = current;
-        self.buckets[0].add(Counts {
-            calls: times,
-            failures: if mark.failed { times } else { 0 },
-            slow: if mark.slow { times } else { 0 },
-        });
+        self.buckets[place(current, 0)].add(counts);
     }
 
     fn counts(&self, now: u64) -> Counts {
-        let aged = (now / self.bucket_ms).saturating_sub(self.newest).min(BUCKETS);
-        let mut counts = Counts::default();
-        self.buckets.iter().take((BUCKETS - aged) as usize).for_each(|bucket| counts.add(*bucket));
+        let aged = at_most_all((now / self.bucket_ms).saturating_sub(self.newest));
+        let mut counts = Counts::NONE;
+        for back in 0..BUCKETS - aged {
+            counts.add(self.buckets[place(self.newest, back)]);
+        }
         counts
+    }
+
+    /// The numbers that make it up: the buckets from the newest to the oldest that is not empty.
+    fn describe(&mut self, form: &mut Form) {
+        form.number(&mut self.bucket_ms);
+        form.demand(self.bucket_ms > 0);
+        form.number(&mut self.newest);
+        let newest = self.newest;
+        let held =
+            (0..BUCKETS).rfind(|back| self.buckets[place(newest, *back)] != Counts::NONE).map_or(0, |back| back + 1);
+        for back in 0..form.at_most(BUCKETS as u32, held as u32) as usize {
+            let bucket = &mut self.buckets[place(newest, back)];
+            form.number(&mut bucket.calls);
+            form.number(&mut bucket.failures);
+            form.number(&mut bucket.slow);
+        }
     }
 }
 
-/// A ring of the last outcomes, two bits each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Where the bucket is that is so many before another.
+fn place(number: u64, back: usize) -> usize {
+    ((number % BUCKETS as u64) as usize + BUCKETS - back % BUCKETS) % BUCKETS
+}
+
+fn at_most_all(buckets: u64) -> usize {
+    buckets.min(BUCKETS as u64) as usize
+}
+
+/// A ring of the last outcomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallWindow {
     capacity: u32,
     /// Where the next outcome goes.
     next: u32,
     held: u32,
-    failed: Vec<u8>,
-    slow: Vec<u8>,
+    /// Two bits an outcome: failed, slow.
+    outcomes: Vec<u64>,
 }
 
+/// So many outcomes go into 63 bits, the most that a record holds in 9 bytes.
+const A_WORD: u32 = 31;
+const FAILED: u64 = 0x5555_5555_5555_5555;
+const SLOW: u64 = FAILED << 1;
+
 impl CallWindow {
-    fn is_sound(&self) -> bool {
-        let bytes = (self.capacity as usize).div_ceil(8);
-        (1..=1_000).contains(&self.capacity)
-            && self.next < self.capacity
-            && self.held <= self.capacity
-            && self.failed.len() <= bytes
-            && self.slow.len() <= bytes
+    fn empty(capacity: u32) -> CallWindow {
+        CallWindow { capacity, next: 0, held: 0, outcomes: vec![0; capacity.div_ceil(A_WORD) as usize] }
     }
 
     fn count(&mut self, mark: Mark, times: u64) {
         for _ in 0..times.min(u64::from(self.capacity)) {
-            set_bit(&mut self.failed, self.next, mark.failed);
-            set_bit(&mut self.slow, self.next, mark.slow);
+            let at = 2 * (self.next % A_WORD);
+            if let Some(word) = self.outcomes.get_mut((self.next / A_WORD) as usize) {
+                let outcome = u64::from(mark.failed) | u64::from(mark.slow) << 1;
+                *word = *word & !(3 << at) | outcome << at;
+            }
             self.next = (self.next + 1) % self.capacity;
             self.held = (self.held + 1).min(self.capacity);
         }
     }
 
     fn counts(&self) -> Counts {
-        let ones = |bits: &[u8]| bits.iter().map(|byte| u64::from(byte.count_ones())).sum();
-        Counts { calls: u64::from(self.held), failures: ones(&self.failed), slow: ones(&self.slow) }
-    }
-}
-
-/// Sets a bit; the bytes grow with the first one that is not zero, so that a healthy window takes no room.
-fn set_bit(bytes: &mut Vec<u8>, at: u32, value: bool) {
-    let (byte, bit) = (at as usize / 8, at % 8);
-    if byte >= bytes.len() {
-        if !value {
-            return;
+        let mut counts = Counts { calls: self.held.into(), ..Counts::NONE };
+        for word in &self.outcomes {
+            counts.failures += u64::from((word & FAILED).count_ones());
+            counts.slow += u64::from((word & SLOW).count_ones());
         }
-        bytes.resize(byte + 1, 0);
+        counts
     }
-    bytes[byte] = bytes[byte] & !(1 << bit) | u8::from(value) << bit;
+
+    fn describe(&mut self, form: &mut Form) {
+        let capacity = form.at_most(MOST_CALLS, self.capacity);
+        form.demand(capacity > 0);
+        if form.reads() {
+            *self = CallWindow::empty(capacity.clamp(1, MOST_CALLS));
+        }
+        self.next = form.at_most(self.capacity - 1, self.next);
+        self.held = form.at_most(self.capacity, self.held);
+        self.outcomes.iter_mut().for_each(|word| form.number(word));
+    }
 }
 
 #[cfg(test)]

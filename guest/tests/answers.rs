@@ -3,26 +3,26 @@
 mod common;
 
 use common::{QUICK, World};
-use halfopen_guest::bindings::halfopen::breaker::types::{DeferReason, Mode, Outcome, Policy, Ramp, SlowCalls};
+use halfopen_guest::contract::{DeferReason, Maybe, Mode, Outcome, Policy, Ramp, SlowCalls};
 use halfopen_guest::policy::BUILT_IN;
 use halfopen_guest::step::Request;
 
 fn force(mode: Mode, lasting: Option<u64>) -> Request {
-    Request::Force { mode, lasting, note: String::new() }
+    Request::Force { mode, lasting, note: "".into() }
 }
 
 #[test]
 fn a_healthy_breaker_admits_without_writing_and_says_for_how_long() {
     let mut world = World::with(BUILT_IN);
     let admission = world.admitted();
-    assert_eq!((admission.percent, admission.fresh_for, admission.slower_than), (100, 250, None));
+    assert_eq!((admission.percent, admission.fresh_for, admission.slower_than), (100, 250, Maybe::None));
     assert_eq!(world.commits, 0);
 }
 
 #[test]
 fn what_is_slow_is_told_to_whoever_makes_the_call() {
     let slow = SlowCalls { slower_than_ms: 700, percent: 50, minimum_calls: 4 };
-    let mut world = World::with(Policy { slow_calls: Some(slow), ..QUICK });
+    let mut world = World::with(Policy { slow_calls: Maybe::Some(slow), ..QUICK });
     assert_eq!(world.admitted().slower_than, Some(700));
     world.trip();
     world.now = 5_000;
@@ -67,7 +67,7 @@ fn nobody_acts_on_an_override_after_its_end() {
 #[test]
 fn during_a_ramp_the_percentage_grows_and_a_deferral_carries_the_admission() {
     let ramp = Ramp { over_ms: 10_000, from_percent: 10 };
-    let mut world = World::with(Policy { ramp: Some(ramp), jitter_percent: 50, ..QUICK });
+    let mut world = World::with(Policy { ramp: Maybe::Some(ramp), jitter_percent: 50, ..QUICK });
     world.trip();
     world.now = 5_000;
     let permit = world.probe().permit;
@@ -78,7 +78,7 @@ fn during_a_ramp_the_percentage_grows_and_a_deferral_carries_the_admission() {
     world.random = 55;
     let deferral = world.deferred();
     assert_eq!((deferral.reason, deferral.retry_after, deferral.spread), (DeferReason::Ramping, 1_000, 500));
-    let admission = deferral.admission.expect("a ramping deferral carries the admission");
+    let admission = deferral.admission.get().expect("a ramping deferral carries the admission");
     assert_eq!((admission.percent, admission.fresh_for), (55, 250));
     world.now = 14_900;
     world.random = 0;
@@ -115,12 +115,12 @@ fn an_inspection_shows_who_holds_the_lease_and_what_is_forced() {
     let shown = world.inspect();
     assert_eq!(shown.leases.len(), 1);
     let lease = &shown.leases[0];
-    assert_eq!((Some(lease.token), lease.caller.as_str(), lease.expires_in), (token, "A", 2_000));
+    assert_eq!((Maybe::Some(lease.token), &*lease.caller, lease.expires_in), (token, "A", 2_000));
     world.receipt(Request::Force { mode: Mode::Open, lasting: Some(500), note: "by hand".into() });
     world.now = 6_100;
-    let forced = world.inspect().override_.expect("it is forced");
+    let forced = world.inspect().override_.get().expect("it is forced");
     assert_eq!(
-        (forced.mode, forced.since, forced.ends_in, forced.note.as_str()),
-        (Mode::Open, 6_000, Some(400), "by hand")
+        (forced.mode, forced.since, forced.ends_in, &*forced.note),
+        (Mode::Open, 6_000, Maybe::Some(400), "by hand")
     );
 }

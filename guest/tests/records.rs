@@ -3,23 +3,23 @@
 mod common;
 
 use common::{QUICK, World};
-use halfopen_guest::bindings::halfopen::breaker::types::{
-    Error, Mode, Outcome, Permit, PolicyOrigin, State, StorageError, Tally, Verdict,
+use halfopen_guest::contract::{
+    Error, Maybe, Mode, Outcome, Permit, PolicyOrigin, State, StorageError, Tally, Verdict,
 };
 use halfopen_guest::policy::BUILT_IN;
 use halfopen_guest::step::{ATTEMPTS, Answer, Request};
 
 fn every_request() -> Vec<Request> {
-    let permit = Permit { epoch: 0, lease: None };
+    let permit = Permit { epoch: 0, lease: Maybe::None };
     vec![
-        Request::Acquire { caller: String::new() },
+        Request::Acquire { caller: "".into() },
         Request::Report { permit, outcome: Outcome::Success, took: None },
         Request::ReportTally { permit, tally: Tally { successes: 1, ..Tally::NONE } },
         Request::Renew { permit },
         Request::Inspect,
         Request::Policy,
         Request::Configure(QUICK),
-        Request::Force { mode: Mode::Open, lasting: None, note: String::new() },
+        Request::Force { mode: Mode::Open, lasting: None, note: "".into() },
         Request::Reset,
         Request::Forget,
     ]
@@ -110,7 +110,7 @@ fn a_failing_store_is_a_typed_error() {
     let mut world = tripped();
     world.commit_fails = Some(full.clone());
     world.now = 5_000;
-    assert_eq!(world.ask(Request::Acquire { caller: String::new() }), Err(Error::Storage(full.clone())));
+    assert_eq!(world.ask(Request::Acquire { caller: "".into() }), Err(Error::Storage(full.clone())));
     world.commit_fails = None;
     world.load_fails = Some(full.clone());
     for request in every_request() {
@@ -144,17 +144,17 @@ fn another_default_of_the_host_starts_the_window_empty_when_its_shape_differs() 
     assert_eq!(world.inspect().calls, 1);
     world.policy = Some(QUICK);
     assert_eq!(world.inspect().calls, 1);
-    let other = halfopen_guest::bindings::halfopen::breaker::types::Window::Calls(5);
-    world.policy = Some(halfopen_guest::bindings::halfopen::breaker::types::Policy { window: other, ..QUICK });
+    let other = halfopen_guest::contract::Window::Calls(5);
+    world.policy = Some(halfopen_guest::contract::Policy { window: other, ..QUICK });
     assert_eq!((world.inspect().calls, world.inspect().failures_in_row), (0, 1));
 }
 
 #[test]
 fn bad_input_is_refused_before_the_store_is_asked() {
     let mut world = World { load_fails: Some(StorageError::Other("asked".into())), ..World::with(QUICK) };
-    let long_caller = Request::Acquire { caller: "x".repeat(65) };
+    let long_caller = Request::Acquire { caller: (&*"x".repeat(65)).into() };
     assert!(matches!(world.ask(long_caller), Err(Error::InvalidArgument(_))));
-    let long_note = Request::Force { mode: Mode::Open, lasting: None, note: "x".repeat(101) };
+    let long_note = Request::Force { mode: Mode::Open, lasting: None, note: (&*"x".repeat(101)).into() };
     assert!(matches!(world.ask(long_note), Err(Error::InvalidArgument(_))));
     let mut wrong = QUICK;
     wrong.probes = 0;

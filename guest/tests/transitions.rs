@@ -3,8 +3,8 @@
 mod common;
 
 use common::{QUICK, World};
-use halfopen_guest::bindings::halfopen::breaker::types::{
-    FailureRate, LostProbe, Mode, Outcome, Policy, Ramp, SlowCalls, State, Tally, TransitionReason as Reason,
+use halfopen_guest::contract::{
+    FailureRate, LostProbe, Maybe, Mode, Outcome, Policy, Ramp, SlowCalls, State, Tally, TransitionReason as Reason,
 };
 use halfopen_guest::step::Request;
 
@@ -13,7 +13,7 @@ fn reasons(world: &World) -> Vec<Reason> {
 }
 
 fn force(mode: Mode, lasting: Option<u64>) -> Request {
-    Request::Force { mode, lasting, note: String::new() }
+    Request::Force { mode, lasting, note: "".into() }
 }
 
 fn tripped_by(policy: Policy, tally: Tally) -> Vec<Reason> {
@@ -30,9 +30,9 @@ fn a_trip_names_the_rule_that_tripped() {
     let slow = SlowCalls { slower_than_ms: 10, percent: 50, minimum_calls: 4 };
     let half = Tally { successes: 2, failures: 2, ..Tally::NONE };
     assert_eq!(tripped_by(QUICK, Tally { failures: 1, ..Tally::NONE }), [Reason::ConsecutiveFailures]);
-    assert_eq!(tripped_by(Policy { failure_rate: Some(rate), ..off }, half), [Reason::FailureRate]);
+    assert_eq!(tripped_by(Policy { failure_rate: Maybe::Some(rate), ..off }, half), [Reason::FailureRate]);
     let slow_half = Tally { successes: 2, slow_successes: 2, ..Tally::NONE };
-    assert_eq!(tripped_by(Policy { slow_calls: Some(slow), ..off }, slow_half), [Reason::SlowCalls]);
+    assert_eq!(tripped_by(Policy { slow_calls: Maybe::Some(slow), ..off }, slow_half), [Reason::SlowCalls]);
     assert_eq!(tripped_by(off, half), []);
 }
 
@@ -45,7 +45,7 @@ fn a_probe_leaves_two_transitions_with_its_outcome() {
         (Outcome::Failure, None, Reason::ProbeFailed),
         (Outcome::Timeout, None, Reason::ProbeTimedOut),
     ] {
-        let mut world = World::with(Policy { slow_calls: Some(slow), ..QUICK });
+        let mut world = World::with(Policy { slow_calls: Maybe::Some(slow), ..QUICK });
         world.trip();
         world.now = 5_000;
         let permit = world.probe().permit;
@@ -95,7 +95,7 @@ fn one_call_can_bring_about_several() {
 #[test]
 fn a_failure_during_a_ramp() {
     let ramp = Ramp { over_ms: 10_000, from_percent: 100 };
-    let mut world = World::with(Policy { consecutive_failures: 5, ramp: Some(ramp), ..QUICK });
+    let mut world = World::with(Policy { consecutive_failures: 5, ramp: Maybe::Some(ramp), ..QUICK });
     world.receipt(force(Mode::Open, None));
     world.receipt(force(Mode::None, None));
     let permit = world.probe().permit;

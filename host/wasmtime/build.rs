@@ -6,6 +6,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use wasmparser::Validator;
+use wit_component::{ComponentEncoder, StringEncoding};
+use wit_parser::Resolve;
+
+#[path = "build/exports.rs"]
+mod exports;
+
 const TARGET: &str = "wasm32-unknown-unknown";
 
 fn main() -> Result<(), String> {
@@ -14,6 +21,7 @@ fn main() -> Result<(), String> {
     let guest = here.join("../../guest");
     let packaged = here.join("component/halfopen.wasm");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
     let component = if guest.join("Cargo.toml").is_file() {
         from_guest(&guest, &out)?
     } else {
@@ -37,7 +45,7 @@ fn main() -> Result<(), String> {
 
 fn from_guest(guest: &Path, out: &Path) -> Result<Vec<u8>, String> {
     let root = guest.join("..");
-    for input in ["guest/src", "guest/Cargo.toml", "wit", "Cargo.toml", "Cargo.lock"] {
+    for input in ["guest/src", "guest/build.rs", "guest/Cargo.toml", "wit", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={}", root.join(input).display());
     }
     ensure_target()?;
@@ -72,29 +80,19 @@ fn from_guest(guest: &Path, out: &Path) -> Result<Vec<u8>, String> {
     }
     let module = target_dir.join(TARGET).join("guest/halfopen_guest.wasm");
     let bytes = fs::read(&module).map_err(|error| format!("cannot read {}: {error}", module.display()))?;
-    componentize(&bytes).map_err(|error| format!("the guest makes no component: {error:#}"))
+    componentize(bytes, &root.join("wit")).map_err(|error| format!("the guest makes no component: {error:#}"))
 }
 
-fn componentize(module: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
-    let component = wit_component::ComponentEncoder::default().module(module)?.validate(true).encode()?;
-    without_custom_sections(&component).ok_or_else(|| "its sections cannot be told apart".into())
-}
-
-/// Names for debuggers and the list of tools make up a tenth of the component and say nothing to a host.
-fn without_custom_sections(component: &[u8]) -> Option<Vec<u8>> {
-    const CUSTOM: u8 = 0;
-    let (header, mut rest) = component.split_at_checked(8)?;
-    let mut kept = header.to_vec();
-    while let Some(id) = rest.first() {
-        let digits = 1 + rest[1..].iter().position(|byte| byte & 0x80 == 0)?;
-        let length = rest[1..=digits].iter().rev().fold(0, |length, byte| length << 7 | usize::from(byte & 0x7f));
-        let (section, after) = rest.split_at_checked(1 + digits + length)?;
-        if *id != CUSTOM {
-            kept.extend_from_slice(section);
-        }
-        rest = after;
-    }
-    Some(kept)
+fn componentize(mut module: Vec<u8>, wit: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut contract = Resolve::default();
+    let (package, _) = contract.push_dir(wit)?;
+    let world = contract.select_world(&[package], Some("component"))?;
+    wit_component::embed_component_metadata(&mut module, &contract, world, StringEncoding::UTF8, false)?;
+    // This compares the functions of the module, which are written by hand, with the contract.
+    let component = ComponentEncoder::default().module(&module)?.validate(true).encode()?;
+    let component = exports::without_shims(&component)?;
+    Validator::new().validate_all(&component)?;
+    Ok(component)
 }
 
 /// Sees to it that the guest's target is there, also where rustup does not install it by itself.

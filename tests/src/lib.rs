@@ -4,3 +4,4 @@ pub mod breakers;
 pub mod harness;
 pub mod privileges;
 pub mod process;
+pub mod program;

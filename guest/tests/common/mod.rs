@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 
-use halfopen_guest::bindings::halfopen::breaker::storage::{CommitOutcome, Snapshot};
-use halfopen_guest::bindings::halfopen::breaker::types::{
-    Admission, Decision, Deferral, Error, Inspection, Outcome, Permit, Policy, Probe, Receipt, StorageError, Transition,
+use halfopen_guest::contract::{
+    Admission, CommitOutcome, Decision, Deferral, Error, Inspection, List, Maybe, Outcome, Permit, Policy, Probe,
+    Receipt, Snapshot, StorageError, Transition,
 };
 use halfopen_guest::policy::BUILT_IN;
 use halfopen_guest::step::{Answer, Ports, Request, step};
 
 /// Trips at the first failure; no jitter.
 pub const QUICK: Policy =
-    Policy { consecutive_failures: 1, failure_rate: None, jitter_percent: 0, lease_ms: 3_000, ..BUILT_IN };
+    Policy { consecutive_failures: 1, failure_rate: Maybe::None, jitter_percent: 0, lease_ms: 3_000, ..BUILT_IN };
 
 /// The dependency that most tests are about.
 pub const NAME: &str = "payments";
@@ -103,13 +103,17 @@ impl World {
     }
 }
 
+fn snapshot(version: u64, data: Option<Vec<u8>>) -> Snapshot {
+    Snapshot { version, data: data.map(List::from).into() }
+}
+
 impl Ports for World {
     fn load(&mut self, dependency: &str) -> Result<Snapshot, StorageError> {
         if let Some(error) = &self.load_fails {
             return Err(error.clone());
         }
         let (version, data) = self.records.get(dependency).cloned().unwrap_or_default();
-        Ok(Snapshot { version, data })
+        Ok(snapshot(version, data))
     }
 
     fn commit(
@@ -128,7 +132,7 @@ impl Ports for World {
             record.0 += 1;
         }
         if record.0 != based_on {
-            return Ok(CommitOutcome::Stale(Snapshot { version: record.0, data: record.1.clone() }));
+            return Ok(CommitOutcome::Stale(snapshot(record.0, record.1.clone())));
         }
         *record = (based_on + 1, data.map(<[u8]>::to_vec));
         self.transitions.extend_from_slice(transitions);

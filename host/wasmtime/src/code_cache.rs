@@ -50,6 +50,9 @@ mod files {
     /// A file is the SHA-256 of the rest, and the rest: a file cut short by a full disk is not run.
     const HASH: usize = 32;
 
+    /// So many files are kept: some releases of this crate, and some components of the user's own.
+    pub(super) const MOST: usize = 16;
+
     pub fn read(name: &str) -> Option<Vec<u8>> {
         let folder = folder()?;
         read_from(&folder, name).map_err(|error| tracing::debug!(%error, "no compiled code to use")).ok()
@@ -93,10 +96,26 @@ mod files {
             file.write_all(code)?;
             fs::rename(&draft, folder.join(name))
         });
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
+        match written {
+            Ok(()) => prune(folder),
+            Err(error) => {
+                let _ = fs::remove_file(&draft);
+                Err(error)
+            }
         }
-        written
+    }
+
+    /// Removes the oldest files where there are too many, and drafts that a crash left behind among them.
+    fn prune(folder: &Path) -> io::Result<()> {
+        let mut files: Vec<_> = fs::read_dir(folder)?
+            .flatten()
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        files.sort_unstable();
+        let surplus = files.len().saturating_sub(MOST);
+        // Another process may have removed one already.
+        files.iter().take(surplus).for_each(|(_, path)| drop(fs::remove_file(path)));
+        Ok(())
     }
 
     fn trusted(metadata: &fs::Metadata, folder: bool) -> io::Result<()> {
@@ -126,7 +145,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    use super::files::{read_from, write_to};
+    use super::files::{MOST, read_from, write_to};
     use crate::testing::TempDir;
 
     #[test]
@@ -137,6 +156,22 @@ mod tests {
         assert_eq!(read_from(&folder, "a.cwasm").unwrap(), b"code");
         assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "a draft was left behind");
+    }
+
+    #[test]
+    fn only_so_many_files_are_kept_and_the_newest_is_among_them() {
+        let temp = TempDir::new();
+        let folder = temp.path().join("halfopen");
+        for number in 0..MOST + 5 {
+            write_to(&folder, &format!("{number}.cwasm"), b"code").unwrap();
+            // So that the files differ in age whatever the file system's clock resolves.
+            let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(number as u64);
+            fs::File::open(folder.join(format!("{number}.cwasm"))).unwrap().set_modified(old).unwrap();
+        }
+        write_to(&folder, "newest.cwasm", b"code").unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), MOST);
+        assert!(read_from(&folder, "newest.cwasm").is_ok());
+        assert!(read_from(&folder, "0.cwasm").is_err());
     }
 
     #[test]

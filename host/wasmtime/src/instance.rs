@@ -63,8 +63,13 @@ pub(crate) struct Guest {
     dependency: Option<Arc<str>>,
     view: Snapshot,
     change: Option<Change>,
+    /// How many bytes of memory the instance may have.
     memory: usize,
+    /// How many it has, in all its memories.
+    memory_taken: usize,
     memory_denied: bool,
+    /// How many bytes the call has handed over to be written.
+    written: usize,
 }
 
 /// Why no instance could be made.
@@ -83,10 +88,14 @@ impl Instance {
             view: Snapshot::default(),
             change: None,
             memory: limits.memory,
+            memory_taken: 0,
             memory_denied: false,
+            written: 0,
         };
         let mut store = Store::new(&blueprint.runtime.engine, guest);
         store.limiter(|guest| guest);
+        // What it passes to the host at once is no larger than what it may have: pointers can overlap.
+        store.set_hostcall_fuel(limits.memory);
         store.set_epoch_deadline(ticks(limits.call));
         let running = blueprint.runtime.running();
         let exports = match blueprint.pre.instantiate(&mut store) {
@@ -113,6 +122,8 @@ impl Instance {
         guest.view.at = view.at;
         guest.view.data.clone_from(&view.data);
         guest.change = None;
+        guest.written = 0;
+        guest.memory_denied = false;
         self.store.set_epoch_deadline(ticks(self.limits.call));
         let running = self.runtime.running();
         let result = self.call(op);
@@ -201,6 +212,11 @@ impl storage::Host for Guest {
             // A removal takes the history with it; one write cannot say that and have a history of its own.
             return Err(StorageError::Denied("a call that has removed its record writes no more".to_owned()));
         }
+        let size = |transition: &Transition| size_of_val(transition) + transition.reason.as_str().len();
+        self.written += data.as_ref().map_or(0, Vec::len) + transitions.iter().map(size).sum::<usize>();
+        if self.written > self.memory {
+            return Err(StorageError::Denied("a call writes no more than its instance may have of memory".to_owned()));
+        }
         self.view.version += 1;
         self.view.data.clone_from(&data);
         let change = self.change.get_or_insert_default();
@@ -224,14 +240,27 @@ impl entropy::Host for Guest {
 }
 
 impl ResourceLimiter for Guest {
-    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let allowed = desired <= self.memory;
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let taken = self.memory_taken.saturating_add(desired.saturating_sub(current));
+        let allowed = taken <= self.memory;
+        if allowed {
+            self.memory_taken = taken;
+        }
         self.memory_denied |= !allowed;
         Ok(allowed)
     }
 
     fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         Ok(desired <= 10_000)
+    }
+
+    /// Core instances: a component of ours has five.
+    fn instances(&self) -> usize {
+        100
+    }
+
+    fn tables(&self) -> usize {
+        100
     }
 }
 

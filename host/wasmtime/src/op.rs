@@ -50,9 +50,7 @@ impl Op {
             wire::Error::Storage(error) => BreakerError::Store(match error {
                 wire::StorageError::Unavailable(why) => StoreError::Unavailable { place: place(), why },
                 wire::StorageError::Denied(why) => StoreError::Denied { place: place(), why },
-                wire::StorageError::Corrupt(why) => {
-                    StoreError::Corrupt { place: place(), why: format!("{why}; reset the breaker, or forget it") }
-                }
+                wire::StorageError::Corrupt(why) => StoreError::Corrupt { place: place(), why },
                 wire::StorageError::Other(why) => StoreError::Other { place: place(), why },
             }),
             wire::Error::Other(why) => BreakerError::Other(why),

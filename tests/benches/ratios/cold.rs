@@ -1,8 +1,9 @@
 //! The program in front of a command that does nothing.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
+
+use halfopen_tests::program::program;
 
 use crate::measure::in_turn;
 use crate::setting::{self, Result};
@@ -10,9 +11,8 @@ use crate::table::{Goal, Row};
 
 pub fn rows() -> Result<Vec<Row>> {
     const ROUNDS: usize = 100;
-    let program = program()?;
     let folder = setting::folder()?;
-    let mut through = Command::new(program);
+    let mut through = Command::new(program());
     through
         .args(["run", "payments", "--", "true"])
         .env("HALFOPEN_STORE", format!("sqlite:{}", folder.path().join("breakers.db").display()))
@@ -36,23 +36,4 @@ fn millis(command: &mut Command) -> f64 {
     let took = begun.elapsed();
     assert!(status.success(), "{command:?} ended with {status}");
     took.as_secs_f64() * 1e3
-}
-
-/// The program, built as this benchmark is.
-fn program() -> Result<PathBuf> {
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--quiet", "--package", "halfopen-cli", "--message-format=json"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-        .stderr(Stdio::inherit())
-        .output()?;
-    if !built.status.success() {
-        return Err(format!("the program cannot be built: cargo ended with {}", built.status).into());
-    }
-    let messages = String::from_utf8(built.stdout)?;
-    let executable = |line: &str| -> Option<String> {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        Some(message["executable"].as_str()?.to_owned())
-    };
-    let path = messages.lines().find_map(executable).ok_or("cargo named no program")?;
-    Ok(path.into())
 }

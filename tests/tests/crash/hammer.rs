@@ -56,7 +56,8 @@ pub fn record(file: &Path, dependency: &str) -> Option<(i64, Option<Vec<u8>>)> {
 pub fn hammer(words: &[String]) {
     let [file, clock, dependency, kind, synchronous, name] = words else { panic!("six words, not {words:?}") };
     let kind = if kind == Kind::Count.name() { Kind::Count } else { Kind::Cycle };
-    let synchronous = if synchronous == self::name(Synchronous::Full) { Synchronous::Full } else { Synchronous::Normal };
+    let synchronous =
+        if synchronous == self::name(Synchronous::Full) { Synchronous::Full } else { Synchronous::Normal };
     let host = crate::host(Path::new(file), &FileClock::open(Path::new(clock)), kind, synchronous);
     say("ready");
     let _go = order();

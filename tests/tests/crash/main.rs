@@ -113,8 +113,10 @@ impl Round<'_> {
     fn play(&self) -> Account {
         let _moving = self.clock.moving();
         let start = |number: usize| {
-            let [file, clock] = [self.file.as_path(), self.clock.path()].map(|path| path.to_str().expect("plain paths"));
-            let (kind, synchronous, name) = (self.kind.name(), hammer::name(self.synchronous), format!("process {number}"));
+            let [file, clock] =
+                [self.file.as_path(), self.clock.path()].map(|path| path.to_str().expect("plain paths"));
+            let (kind, synchronous, name) =
+                (self.kind.name(), hammer::name(self.synchronous), format!("process {number}"));
             let mut process = Process::start("hammer", &[file, clock, &self.dependency, kind, synchronous, &name]);
             if self.fresh {
                 process.tell("go");

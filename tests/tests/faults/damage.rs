@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use halfopen::store::{Cursor, Store as _};
 use halfopen::store::sqlite::{SqliteOptions, SqliteStore, Synchronous};
+use halfopen::store::{Cursor, Store as _};
 use halfopen::{BreakerError, Decision, Host, Outcome, StoreError};
 use halfopen_tests::breakers::{policy, trip};
 use tempfile::TempDir;
@@ -139,7 +139,10 @@ pub fn a_database_of_a_later_release_is_left_as_it_is() {
     database.pragma_update(None, "user_version", 99).unwrap();
     database.pragma_update(None, "journal_mode", "delete").unwrap();
     drop(database);
-    check_left_alone(&file, |error| matches!(error, StoreError::Newer { found: 99, known: k, .. } if *k == known as u64));
+    check_left_alone(
+        &file,
+        |error| matches!(error, StoreError::Newer { found: 99, known: k, .. } if *k == known as u64),
+    );
 
     // Nothing else was wrong with it.
     let database = rusqlite::Connection::open(&file).unwrap();

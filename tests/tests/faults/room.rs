@@ -11,9 +11,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Writes records until it is told to do otherwise.
 pub fn writer(words: &[String]) {
     let file = Path::new(&words[0]);
-    let open = || -> Result<Host, OpenError> {
-        Host::builder().address(&address(file)).default_policy(policy()).build()
-    };
+    let open =
+        || -> Result<Host, OpenError> { Host::builder().address(&address(file)).default_policy(policy()).build() };
     let host = match open() {
         Ok(host) => host,
         Err(error) => return say(format_args!("not opened: {error}")),

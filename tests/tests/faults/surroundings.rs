@@ -9,8 +9,8 @@ use std::time::Duration;
 use halfopen::store::sqlite::{SqliteOptions, SqliteStore};
 use halfopen::{BreakerError, Decision, Host, OpenError, Outcome, State, StoreError};
 use halfopen_tests::breakers::{address, host, policy, trip};
-use halfopen_tests::process::{self, Process, say};
 use halfopen_tests::privileges;
+use halfopen_tests::process::{self, Process, say};
 use rusqlite::Connection;
 
 fn waiting(file: &Path, busy_timeout: Duration) -> Result<Host, StoreError> {
@@ -37,7 +37,10 @@ pub fn while_another_program_writes_reads_go_on_and_writes_fail_in_time() {
 
     let other = another_program(&file);
     let Ok(Decision::Proceed(guard)) = closed.acquire() else { panic!("asking is not reading") };
-    assert!(matches!(open.acquire().unwrap_err(), BreakerError::Store(StoreError::Unavailable { .. })), "a probe is due");
+    assert!(
+        matches!(open.acquire().unwrap_err(), BreakerError::Store(StoreError::Unavailable { .. })),
+        "a probe is due"
+    );
     let failed = [guard.failure().unwrap_err(), open.reset().unwrap_err(), closed.forget().unwrap_err()];
     for error in failed {
         let BreakerError::Store(StoreError::Unavailable { why, .. }) = &error else { panic!("{error:?}") };
@@ -68,7 +71,11 @@ pub fn a_file_that_another_program_keeps_to_itself_is_unavailable_until_it_lets_
     let file = folder.path().join("shared.db");
     trip(&host(&file, &policy()).breaker("pay"));
     let other = Connection::open(&file).unwrap();
-    other.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; DELETE FROM record WHERE dependency = 'none'; COMMIT").unwrap();
+    other
+        .execute_batch(
+            "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; DELETE FROM record WHERE dependency = 'none'; COMMIT",
+        )
+        .unwrap();
     let error = waiting(&file, SHORT).map(drop).unwrap_err();
     assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
     drop(other);

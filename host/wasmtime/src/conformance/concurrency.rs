@@ -1,6 +1,7 @@
 //! Many at once, with real threads.
 
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::history::history_is;
 use super::{Obligation, Subject, fine, load, transition};
@@ -111,29 +112,46 @@ fn nothing_lost(subject: &Subject<'_>) -> Result<(), String> {
 }
 
 fn whole(subject: &Subject<'_>) -> Result<(), String> {
+    let writing = AtomicU64::new(THREADS / 2);
     threads(|number| {
+        let writer = (number % 2 == 0).then(|| Done(&writing));
         let store = subject.open();
-        for _ in 0..50 {
-            if number % 2 == 0 {
-                count(&*store, subject, 1)?;
-                continue;
-            }
-            // The record, its history and its version, all of them the same number. Looked at in this order each may only
-            // be later than the one before.
-            let before = load(&*store, subject.key("counter"))?;
-            let history = fine(store.history(subject.key("counter"), 1))?;
-            let epoch = history.first().map_or(0, |transition| transition.epoch);
-            let data = before.data.as_deref().and_then(|data| data.try_into().ok()).map_or(0, u64::from_be_bytes);
-            if data != before.version || epoch < data {
-                return Err(format!(
-                    "a look in the middle of commits saw version {}, data {data}, and then history up to {epoch}",
-                    before.version
-                ));
-            }
+        if writer.is_some() {
+            return (0..50).try_for_each(|_| count(&*store, subject, 1));
         }
-        Ok(())
+        while writing.load(Ordering::SeqCst) > 0 {
+            look(&*store, subject)?;
+        }
+        // Once more with everything written, whatever the threads were let to see of each other.
+        look(&*store, subject)
     })?;
     Ok(())
+}
+
+/// Counts a writer out when it ends, also where the store panics.
+struct Done<'a>(&'a AtomicU64);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// The version of the counter, its data and its history are one number. Looked at in this order each may only be later than
+/// the one before.
+fn look(store: &dyn Store, subject: &Subject<'_>) -> Result<(), String> {
+    let key = subject.key("counter");
+    let before = load(store, key)?;
+    let history = fine(store.history(key, 1))?;
+    let epoch = history.first().map_or(0, |transition| transition.epoch);
+    let data = before.data.as_deref().and_then(|data| data.try_into().ok()).map_or(0, u64::from_be_bytes);
+    if data == before.version && epoch >= data {
+        return Ok(());
+    }
+    Err(format!(
+        "a look in the middle of commits saw version {}, data {data}, and then history up to {epoch}",
+        before.version
+    ))
 }
 
 fn lock(subject: &Subject<'_>) -> Result<(), String> {
@@ -155,7 +173,7 @@ fn lock(subject: &Subject<'_>) -> Result<(), String> {
             let key = subject.key("counter");
             let found = fine(locked.load(key))?;
             // Time for whoever the lock does not keep out.
-            std::thread::sleep(std::time::Duration::from_micros(200));
+            std::thread::sleep(std::time::Duration::from_millis(1));
             let data = (found.version + 1).to_be_bytes();
             let write = Write {
                 key,

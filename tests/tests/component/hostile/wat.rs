@@ -1,0 +1,109 @@
+//! Makes components of our world from bodies of functions, in WAT.
+
+use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+use wit_parser::Resolve;
+
+/// The exports of our world and their core types.
+const EXPORTS: [(&str, &str); 13] = [
+    ("setup@0.1.0#set-default-policy", "(param i32) (result i32)"),
+    ("setup@0.1.0#built-in-policy", "(result i32)"),
+    ("breaker@0.1.0#acquire", "(param i32 i32 i32 i32) (result i32)"),
+    ("breaker@0.1.0#report", "(param i32 i32 i64 i32 i64 i32 i32 i64) (result i32)"),
+    ("breaker@0.1.0#report-tally", "(param i32 i32 i64 i32 i64 i64 i64 i64 i64) (result i32)"),
+    ("breaker@0.1.0#renew", "(param i32 i32 i64 i32 i64) (result i32)"),
+    ("breaker@0.1.0#release", "(param i32 i32 i64 i32 i64) (result i32)"),
+    ("control@0.1.0#inspect", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#policy", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#configure", "(param i32) (result i32)"),
+    ("control@0.1.0#force", "(param i32 i32 i32 i32 i64 i32 i32) (result i32)"),
+    ("control@0.1.0#reset", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#forget", "(param i32 i32) (result i32)"),
+];
+
+/// Hands out memory from 8192 on, a page at most, and begins anew.
+const REALLOC: &str = "(local $at i32)
+    (local.set $at (i32.and (i32.add (global.get $next) (i32.const 15)) (i32.const -16)))
+    (global.set $next (i32.add (i32.const 8192) (i32.and (i32.add (local.get $at) (local.get 3)) (i32.const 0x7fff))))
+    (local.get $at)";
+
+/// A component of our world. Without more it answers everything with the first case of its answer, all zero: acquire
+/// proceeds, reports are applied.
+#[derive(Default)]
+pub struct Wat {
+    bodies: Vec<(String, String)>,
+    realloc: Option<String>,
+    more: String,
+}
+
+impl Wat {
+    /// Gives an exported function another body. It may call
+    /// - `$commit`, which commits one byte for the dependency at (0, 1) on the version that `$version` loads;
+    /// - `$err`, which writes an error with a text at the place that is returned.
+    ///
+    /// The global `$hurt` is 0 in a new instance.
+    pub fn body(mut self, export: &str, body: &str) -> Wat {
+        assert!(EXPORTS.iter().any(|(name, _)| name.ends_with(&format!("#{export}"))), "{export}");
+        self.bodies.push((export.to_owned(), body.to_owned()));
+        self
+    }
+
+    pub fn realloc(mut self, body: &str) -> Wat {
+        self.realloc = Some(body.to_owned());
+        self
+    }
+
+    /// Adds items to the core module.
+    pub fn with(mut self, items: &str) -> Wat {
+        self.more.push_str(items);
+        self
+    }
+
+    pub fn component(&self) -> Vec<u8> {
+        let functions: String = EXPORTS
+            .iter()
+            .map(|(name, ty)| {
+                let own = self.bodies.iter().find(|(export, _)| name.ends_with(&format!("#{export}")));
+                let body = own.map_or("i32.const 1024", |(_, body)| body);
+                format!("(func (export \"halfopen:breaker/{name}\") {ty} {body})\n")
+            })
+            .collect();
+        let realloc = self.realloc.as_deref().unwrap_or(REALLOC);
+        let more = &self.more;
+        let module = format!(
+            r#"(module
+                (import "halfopen:breaker/storage@0.1.0" "load" (func $load (param i32 i32 i32)))
+                (import "halfopen:breaker/storage@0.1.0" "commit"
+                    (func $import (param i32 i32 i64 i32 i32 i32 i32 i32 i32)))
+                (memory (export "memory") 2)
+                (global $next (mut i32) (i32.const 8192))
+                (global $hurt (mut i32) (i32.const 0))
+                (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) {realloc})
+                (func $version (param i32 i32) (result i64)
+                    (call $load (local.get 0) (local.get 1) (i32.const 4096))
+                    (i64.load (i32.const 4104)))
+                (func $commit (param i32 i32)
+                    (call $import (local.get 0) (local.get 1) (call $version (local.get 0) (local.get 1))
+                        (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 4096)))
+                (func $err (param i32 i32) (result i32)
+                    (i32.store8 (i32.const 2048) (i32.const 1))
+                    (i32.store8 (i32.const 2056) (i32.const 0))
+                    (i32.store (i32.const 2060) (local.get 0))
+                    (i32.store (i32.const 2064) (local.get 1))
+                    (i32.const 2048))
+                {functions}
+                {more})"#
+        );
+        encode(&module, concat!(env!("CARGO_MANIFEST_DIR"), "/../wit").as_ref(), |_| {})
+    }
+}
+
+/// Makes a component of a core module; `edit` may change the contract first.
+pub fn encode(module: &str, wit: &std::path::Path, edit: impl FnOnce(&mut Resolve)) -> Vec<u8> {
+    let mut module = ::wat::parse_str(module).unwrap();
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_path(wit).unwrap();
+    edit(&mut resolve);
+    let world = resolve.select_world(&[package], Some("component")).unwrap();
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).unwrap();
+    ComponentEncoder::default().module(&module).unwrap().encode().unwrap()
+}

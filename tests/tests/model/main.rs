@@ -1,0 +1,144 @@
+//! Model checking of the guest core itself: callers that come late, repeat themselves and crash, a clock that steps, a store
+//! that they race for, and operators, in every order. Run with `-- --nocapture` it tells how many states it has seen.
+
+mod broken;
+mod guest;
+mod laws;
+mod scenarios;
+mod world;
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use stateright::{Checker, HasDiscoveries, Model};
+
+use crate::laws::{ACKNOWLEDGED, CHAIN, LAWS, LIVE_LEASES, NO_CALL, RECOVERY, STALE, TOKENS};
+use crate::world::{Scenario, Store};
+
+/// Explores a scenario to its bounds: every law holds in every state.
+fn holds(scenario: Scenario) {
+    let name = scenario.name;
+    let begun = Instant::now();
+    let checker = scenario.checker().threads(2).spawn_bfs().join();
+    println!(
+        "{name}: {} states, {} steps deep, {} steps tried in {:.1?}",
+        checker.unique_state_count(),
+        checker.max_depth(),
+        checker.state_count(),
+        begun.elapsed()
+    );
+    for (law, path) in checker.discoveries() {
+        if LAWS.contains(&law) {
+            let end = path.last_state().clone();
+            panic!("{name}: not so: {law}\nbecause of: {:?}\nwhich leads to: {end:#?}", path.into_actions());
+        }
+    }
+    checker.assert_properties();
+}
+
+/// Explores a scenario in which something is broken, until it shows.
+fn is_caught(what: &str, scenario: Scenario, law: &'static str) {
+    let checker = scenario.checker().finish_when(HasDiscoveries::AnyOf(BTreeSet::from([law]))).spawn_bfs().join();
+    let Some(path) = checker.discovery(law) else { panic!("{what}: not caught") };
+    println!("{what}: caught after {} states: not so: {law}", checker.unique_state_count());
+    println!("    because of: {:?}", path.into_actions());
+}
+
+#[test]
+fn what_is_promised_holds_with_one_probe_at_a_time() {
+    holds(scenarios::one_probe());
+}
+
+#[test]
+fn what_is_promised_holds_when_reports_come_twice() {
+    holds(scenarios::reports_twice());
+}
+
+#[test]
+fn what_is_promised_holds_with_two_probes_at_a_time_that_reopen_when_lost() {
+    holds(scenarios::two_probes());
+}
+
+#[test]
+fn what_is_promised_holds_when_the_clock_steps() {
+    holds(scenarios::clock_steps());
+}
+
+#[test]
+fn what_is_promised_holds_when_operators_intervene() {
+    holds(scenarios::operators());
+}
+
+#[test]
+fn what_is_promised_holds_when_the_record_is_damaged() {
+    holds(scenarios::damage());
+}
+
+#[test]
+fn what_is_promised_holds_while_closed_calls_are_counted() {
+    holds(scenarios::counting());
+}
+
+#[test]
+fn a_core_without_the_token_check_is_caught() {
+    let scenario = Scenario { core: broken::no_token_check, ..scenarios::one_probe() };
+    is_caught("no token check", scenario, STALE);
+}
+
+#[test]
+fn a_core_in_which_late_results_count_is_caught() {
+    let scenario = Scenario { core: broken::late_results_count, ..scenarios::one_probe() };
+    is_caught("late results count", scenario, STALE);
+}
+
+#[test]
+fn a_core_in_which_leases_never_expire_is_caught() {
+    let scenario = Scenario { core: broken::leases_without_end, ..scenarios::one_probe() };
+    is_caught("leases never expire", scenario, RECOVERY);
+}
+
+#[test]
+fn a_core_that_ignores_live_leases_is_caught() {
+    let scenario = Scenario { core: broken::live_leases_ignored, ..scenarios::one_probe() };
+    is_caught("live leases are ignored", scenario, LIVE_LEASES);
+}
+
+#[test]
+fn a_core_that_trusts_the_clock_is_caught() {
+    let scenario = Scenario { core: broken::clock_never_steps_back, ..scenarios::clock_steps() };
+    is_caught("the clock is trusted", scenario, RECOVERY);
+}
+
+#[test]
+fn a_core_in_which_deferred_callers_proceed_is_caught() {
+    let scenario = Scenario { core: broken::deferred_callers_proceed, ..scenarios::one_probe() };
+    is_caught("deferred callers proceed", scenario, NO_CALL);
+}
+
+#[test]
+fn a_core_that_keeps_its_old_decision_after_a_lost_race_is_caught() {
+    let scenario = Scenario { core: broken::old_decisions_stand, ..scenarios::one_probe() };
+    is_caught("old decisions stand", scenario.clone(), CHAIN);
+    is_caught("old decisions stand", scenario, TOKENS);
+}
+
+#[test]
+fn a_store_without_compare_and_set_is_caught() {
+    let scenario = Scenario { store: Store::LastWriteWins, ..scenarios::one_probe() };
+    is_caught("no compare-and-set", scenario.clone(), TOKENS);
+    is_caught("no compare-and-set", scenario, LIVE_LEASES);
+    let scenario = Scenario { store: Store::LastWriteWins, ..scenarios::counting() };
+    is_caught("no compare-and-set, while counting", scenario, ACKNOWLEDGED);
+}
+
+#[test]
+fn a_store_that_answers_before_it_has_written_is_caught() {
+    let scenario = Scenario { store: Store::AnswersEarly, ..scenarios::one_probe() };
+    is_caught("answers before it has written", scenario, ACKNOWLEDGED);
+}
+
+#[test]
+fn a_store_that_forgets_the_version_of_what_was_removed_is_caught() {
+    let scenario = Scenario { store: Store::ForgetsVersions, ..scenarios::removal() };
+    is_caught("versions begin anew", scenario, TOKENS);
+}

@@ -1,0 +1,130 @@
+//! The crate `halfopen` as its users get it: packaged, with the built component, on a toolchain that cannot build one.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use halfopen_tests::program::{cargo, program, root};
+
+const WASM: &str = "wasm32-unknown-unknown";
+
+fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}\n{}\n{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+/// Packages the crate from a copy of the tree that holds the built component, and unpacks it.
+fn packaged(into: &Path) -> PathBuf {
+    let tree = into.join("tree");
+    let tracked = succeed(
+        Command::new("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root()),
+    );
+    for name in String::from_utf8(tracked.stdout).expect("names are UTF-8").split('\0').filter(|name| !name.is_empty())
+    {
+        let (from, to) = (root().join(name), tree.join(name));
+        let Ok(kind) = from.symlink_metadata() else { continue };
+        fs::create_dir_all(to.parent().expect("files are in folders")).expect("the copy is writable");
+        if kind.is_symlink() {
+            symlink(fs::read_link(&from).expect("it is a link"), &to).expect("the copy is writable");
+        } else {
+            fs::copy(&from, &to).expect("the copy is writable");
+        }
+    }
+    let component = tree.join("host/wasmtime/component/halfopen.wasm");
+    fs::create_dir_all(component.parent().expect("it is in a folder")).expect("the copy is writable");
+    succeed(Command::new(program()).args(["component", "write"]).arg(&component));
+    let target = into.join("package");
+    succeed(
+        cargo()
+            .args(["package", "--package", "halfopen", "--no-verify", "--allow-dirty", "--offline", "--quiet"])
+            .arg("--target-dir")
+            .arg(&target)
+            .current_dir(&tree),
+    );
+    let version = env!("CARGO_PKG_VERSION");
+    succeed(
+        Command::new("tar").arg("xzf").arg(target.join(format!("package/halfopen-{version}.crate"))).current_dir(into),
+    );
+    into.join(format!("halfopen-{version}"))
+}
+
+/// Where the toolchain is that runs the tests.
+fn sysroot() -> PathBuf {
+    let found = succeed(Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()));
+    PathBuf::from(String::from_utf8(found.stdout).expect("paths are UTF-8").trim())
+}
+
+/// So that nothing can add the target.
+fn path_without_rustup() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| !folder.join("rustup").exists());
+    std::env::join_paths(folders).expect("no folder holds a colon")
+}
+
+/// A compiler like the one in use, but without the target for WebAssembly.
+fn compiler_without_wasm(into: &Path) -> PathBuf {
+    let sysroot = sysroot();
+    let bare = into.join("sysroot");
+    let link_all = |from: &Path, to: &Path, but: &[&str]| {
+        fs::create_dir_all(to).expect("the folder is writable");
+        for entry in fs::read_dir(from).expect("the toolchain can be read").flatten() {
+            if !but.iter().any(|name| entry.file_name() == *name) {
+                symlink(entry.path(), to.join(entry.file_name())).expect("the folder is writable");
+            }
+        }
+    };
+    link_all(&sysroot, &bare, &["lib"]);
+    link_all(&sysroot.join("lib"), &bare.join("lib"), &["rustlib"]);
+    link_all(&sysroot.join("lib/rustlib"), &bare.join("lib/rustlib"), &[WASM]);
+    let wrapper = into.join("rustc");
+    let script =
+        format!("#!/bin/sh\nexec '{}' --sysroot '{}' \"$@\"\n", sysroot.join("bin/rustc").display(), bare.display());
+    fs::write(&wrapper, script).expect("the folder is writable");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    wrapper
+}
+
+#[test]
+fn a_package_brings_the_component_and_builds_where_no_component_can_be_built() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let package = packaged(folder.path());
+    let rustc = compiler_without_wasm(folder.path());
+    let source = folder.path().join("lib.rs");
+    fs::write(&source, "").expect("the folder is writable");
+    let refused = Command::new(&rustc)
+        .args(["--crate-type", "rlib", "--target", WASM, "--emit", "metadata"])
+        .arg("--out-dir")
+        .arg(folder.path())
+        .arg(&source)
+        .output()
+        .expect("the compiler can be started");
+    assert!(!refused.status.success(), "this toolchain was meant to be unable to build the guest");
+
+    let user = folder.path().join("user");
+    fs::create_dir_all(user.join("src")).expect("the folder is writable");
+    let manifest = format!(
+        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhalfopen = {{ path = {:?} }}\n\n[workspace]\n",
+        package
+    );
+    fs::write(user.join("Cargo.toml"), manifest).expect("the folder is writable");
+    fs::write(user.join("src/main.rs"), "fn main() {\n    let host = halfopen::Host::open(\"memory\").expect(\"it opens\");\n    assert!(host.list().expect(\"it lists\").is_empty());\n}\n")
+        .expect("the folder is writable");
+    fs::copy(root().join("Cargo.lock"), user.join("Cargo.lock")).expect("the folder is writable");
+    succeed(
+        Command::new(sysroot().join("bin/cargo"))
+            .args(["check", "--offline", "--quiet"])
+            .current_dir(&user)
+            // One folder for all runs: the dependencies are checked once.
+            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaging"))
+            .env("RUSTC", &rustc)
+            .env("PATH", path_without_rustup()),
+    );
+}

@@ -1,0 +1,203 @@
+//! A place to run the program in: a folder of its own, a store, and nothing of the user's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use halfopen::{Breaker, Host, Policy};
+use halfopen_tests::breakers::{LONG_MS, address, host, policy, trip};
+use halfopen_tests::program::program;
+use tempfile::TempDir;
+
+pub struct Bench {
+    folder: TempDir,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        Bench { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// One whose store knows something that must not change.
+    pub fn with_records() -> Bench {
+        let bench = Bench::new();
+        trip(&bench.open("pay"));
+        bench
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The same as text.
+    pub fn at(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        fs::write(self.path(name), content).unwrap();
+        self.at(name)
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path("store.db")
+    }
+
+    /// The library on the program's store.
+    pub fn host(&self) -> Host {
+        host(&self.store(), &policy())
+    }
+
+    /// A breaker that trips with the first failure and then stays open.
+    pub fn open(&self, dependency: &str) -> Breaker {
+        let breaker = self.host().breaker(dependency);
+        breaker.configure(&Policy { open_ms: LONG_MS, ..policy() }).unwrap();
+        breaker
+    }
+
+    /// A breaker for which a probe is due.
+    pub fn due(&self, dependency: &str, policy: &Policy) -> Breaker {
+        let breaker = self.host().breaker(dependency);
+        breaker.configure(policy).unwrap();
+        halfopen_tests::breakers::make_due(&breaker);
+        breaker
+    }
+
+    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(program());
+        self.surround(&mut command);
+        command.args(args);
+        command
+    }
+
+    /// Gives a command the surroundings that the program has here.
+    pub fn surround(&self, command: &mut Command) {
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy().into_owned();
+            if name.starts_with("HALFOPEN_") || name.starts_with("XDG_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .current_dir(self.folder())
+            .env("HOME", self.path("home"))
+            // Shared, so that the component is compiled once.
+            .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))
+            .env("HALFOPEN_STORE", address(&self.store()))
+            .env("RUST_BACKTRACE", "1")
+            .env("COLUMNS", "100")
+            .stdin(Stdio::null());
+    }
+
+    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
+        ran(&mut self.command(args))
+    }
+
+    /// Runs a shell script that finds the program on its PATH.
+    pub fn shell(&self, script: &str) -> Ran {
+        let mut shell = Command::new("sh");
+        self.surround(&mut shell);
+        ran(with_program_on_path(&mut shell).args(["-c", script]))
+    }
+
+    /// A run and what came of it, as a transcript.
+    pub fn shown(&self, args: &[&str]) -> String {
+        let Ran { code, stdout, stderr } = self.run(args);
+        self.redacted(&format!("$ halfopen {}\n[{code}]\n{stdout}{stderr}", shown(args)))
+    }
+
+    /// Runs what the program must refuse; the transcript. Checks what holds for every refusal.
+    pub fn refused(&self, args: &[&str]) -> String {
+        self.refused_of(&mut self.command(args), &shown(args))
+    }
+
+    /// The same for a command.
+    pub fn refused_of(&self, command: &mut Command, shown: &str) -> String {
+        let before = tree(self.folder());
+        let Ran { code, stdout, stderr } = ran(command);
+        assert_eq!(stdout, "", "{shown}");
+        assert!(stderr.starts_with("halfopen: ") && stderr.ends_with('\n'), "{shown}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{shown}: {stderr}");
+        assert!(!stderr.contains("bug") && !stderr.contains("panicked"), "{shown}: {stderr}");
+        assert!(documented().contains(&code) && code != 0, "{shown}: {code} is not in the help");
+        assert_eq!(tree(self.folder()), before, "{shown}: something was changed");
+        self.redacted(&format!("$ halfopen {shown}\n[{code}] {stderr}"))
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        let folder = self.folder().to_str().unwrap();
+        text.replace(folder, "[folder]").replace(&"x".repeat(200), "x{200}")
+    }
+}
+
+pub fn ran(command: &mut Command) -> Ran {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it writes UTF-8");
+    Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+pub fn with_program_on_path(command: &mut Command) -> &mut Command {
+    let own = program().parent().unwrap().to_owned();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&others))).unwrap();
+    command.env("PATH", path)
+}
+
+fn shown(args: &[&str]) -> String {
+    let quoted = args.iter().map(|arg| {
+        let plain = !arg.is_empty() && arg.chars().all(|c| c.is_ascii_graphic() && !"'\"\\$&|;<>(){}*".contains(c));
+        if plain { (*arg).to_owned() } else { format!("{arg:?}") }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+/// All files below a folder, and a hash of what is in them. What SQLite leaves beside a store and holds nothing is no part.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, u64> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(tree(&path));
+            found.insert(path, 0);
+        } else {
+            let (name, content) = (path.to_string_lossy(), fs::read(&path).unwrap());
+            if !name.ends_with("-shm") && !(name.ends_with("-wal") && content.is_empty()) {
+                let mut hasher = DefaultHasher::new();
+                content.hash(&mut hasher);
+                found.insert(path, hasher.finish());
+            }
+        }
+    }
+    found
+}
+
+/// The exit codes that the help lists.
+fn documented() -> &'static BTreeSet<i32> {
+    static CODES: OnceLock<BTreeSet<i32>> = OnceLock::new();
+    CODES.get_or_init(|| {
+        let help = Bench::new().run(&["--help"]).stdout;
+        let (_, table) = help.split_once("Exit codes:").expect("the help lists exit codes");
+        table.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
+    })
+}
+
+/// Several transcripts in one snapshot.
+pub fn all(transcripts: impl IntoIterator<Item = String>) -> String {
+    transcripts.into_iter().collect::<Vec<_>>().join("\n")
+}

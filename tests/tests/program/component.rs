@@ -1,0 +1,85 @@
+//! `halfopen component`, and components that are none.
+
+use halfopen::Component;
+
+use crate::bench::{Bench, all, ran};
+
+#[test]
+fn the_component_can_be_looked_at_and_written_and_used_from_the_file() {
+    let bench = Bench::new();
+    let file = bench.at("halfopen.wasm");
+    let written = bench.run(&["component", "write", &file]);
+    assert_eq!(written.code, 0, "{written:?}");
+    assert_eq!(std::fs::read(&file).unwrap(), Component::embedded().bytes());
+
+    let shown = bench.run(&["component", "show", "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(shown["sha256"], Component::embedded().sha256());
+    assert_eq!(shown["bytes"], Component::embedded().bytes().len());
+
+    let of_file = bench.run(&["component", "show", &file]).stdout;
+    let without_place = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(without_place(&of_file), without_place(&bench.run(&["component"]).stdout));
+
+    assert_eq!(bench.run(&["--component", &file, "run", "pay", "--", "true"]).code, 0);
+    assert_eq!(ran(bench.command(&["status"]).env("HALFOPEN_COMPONENT", &file)).code, 0);
+
+    let piped = bench.command(&["component", "write", "-"]).output().unwrap();
+    assert_eq!(piped.stdout, Component::embedded().bytes());
+}
+
+#[test]
+fn a_file_that_is_there_is_not_replaced_unless_that_is_asked_for() {
+    let bench = Bench::with_records();
+    let file = bench.write("halfopen.wasm", "mine");
+    insta::assert_snapshot!(all([
+        bench.refused(&["component", "write", &file]),
+        bench.refused(&["component", "write", &bench.at("none/halfopen.wasm")]),
+    ]));
+    assert_eq!(bench.run(&["component", "write", "--force", &file]).code, 0);
+    assert_eq!(std::fs::read(&file).unwrap(), Component::embedded().bytes());
+}
+
+/// The component with one text in it replaced by another of the same length.
+fn patched(from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut bytes = Component::embedded().bytes().to_vec();
+    let mut at = 0;
+    let mut found = false;
+    while at + from.len() <= bytes.len() {
+        if bytes[at..].starts_with(from.as_bytes()) {
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+            found = true;
+        }
+        at += 1;
+    }
+    assert!(found, "{from} is not in the component");
+    bytes
+}
+
+#[test]
+fn what_is_not_our_component_is_refused_before_anything_is_done() {
+    let bench = Bench::with_records();
+    let embedded = Component::embedded();
+    let foreign = "(component (import \"wasi:cli/environment@0.2.0\" (instance \
+                   (export \"get-arguments\" (func (result (list string)))))))";
+    let files: Vec<(&str, Vec<u8>)> = vec![
+        ("text.wasm", b"hello".to_vec()),
+        ("empty.wasm", Vec::new()),
+        ("module.wasm", wat::parse_str("(module)").unwrap()),
+        ("cut.wasm", embedded.bytes()[..embedded.bytes().len() / 2].to_vec()),
+        ("nothing.wasm", wat::parse_str("(component)").unwrap()),
+        ("foreign.wasm", wat::parse_str(foreign).unwrap()),
+        ("later.wasm", patched("@0.1.0", "@0.9.0")),
+        ("renamed.wasm", patched("halfopen:breaker/entropy", "halfopen:breaker/network")),
+    ];
+    let mut refusals: Vec<String> = Vec::new();
+    for (name, bytes) in &files {
+        let file = bench.write(name, bytes);
+        refusals.push(bench.refused(&["--component", &file, "run", "pay", "--", "touch", "started"]));
+    }
+    refusals.push(bench.refused(&["--component", &bench.at("none.wasm"), "status"]));
+    refusals.push(bench.refused(&["--component", bench.folder().to_str().unwrap(), "status"]));
+    refusals.push(bench.refused(&["component", "show", &bench.at("text.wasm")]));
+    insta::assert_snapshot!(all(refusals));
+}

@@ -1,0 +1,14 @@
+//! The program `halfopen` as its users meet it.
+
+mod bench;
+mod component;
+mod demo;
+mod help;
+mod names;
+mod operators;
+mod policies;
+mod replay;
+mod run;
+mod signals;
+mod stores;
+mod waiting;

@@ -1,0 +1,97 @@
+//! What operators look at and step in with.
+
+use insta::Settings;
+
+use crate::bench::{Bench, all};
+
+/// Times differ from run to run.
+fn times_redacted() -> Settings {
+    let mut settings = Settings::clone_current();
+    settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[instant]");
+    settings.add_filter(r#"("(?:since|next_due|at)":)\d{10,}"#, "${1}[ms]");
+    settings.add_filter(r#"("(?:expires_in|ends_in)":)\d+"#, "${1}[ms]");
+    settings.add_filter(r"(?m)^(for +|next probe +in )\S.*$", "${1}[time]");
+    settings.add_filter(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+(s|m))?\b", "[time]");
+    settings.add_filter(r"\(pid \d+\)", "(pid [pid])");
+    settings.add_filter(r" {2,}", "  ");
+    settings
+}
+
+#[test]
+fn a_day_of_an_operator() {
+    let bench = Bench::new();
+    let mut said = Vec::new();
+    for args in [
+        &["status"][..],
+        &["status", "--json"],
+        &["history", "pay"],
+        &["status", "pay"],
+        &[
+            "policy",
+            "set",
+            "pay",
+            "consecutive_failures=1",
+            "open_ms=3600000",
+            "open_max_ms=3600000",
+            "jitter_percent=0",
+        ],
+        &["run", "pay", "--", "false"],
+        &["run", "mail", "--", "true"],
+        &["status"],
+        &["status", "pay"],
+        &["history", "pay"],
+        &["history", "pay", "--json"],
+        &["force", "pay", "none"],
+        &["force", "pay", "open", "--lasting", "10m", "--note", "maintenance of the provider"],
+        &["status", "pay"],
+        &["force", "pay", "closed", "--lasting", "10m"],
+        &["force", "pay", "none"],
+        &["history", "pay", "--limit", "2"],
+        &["policy", "show", "pay"],
+        &["policy", "show", "mail"],
+        &["policy", "show", "pay", "--json"],
+        &["reset", "pay"],
+        &["forget", "pay"],
+        &["forget", "never heard of"],
+        &["policy", "show", "pay", "--json"],
+        &["history", "pay"],
+        &["--namespace", "other", "status"],
+    ] {
+        said.push(bench.shown(args));
+    }
+    times_redacted().bind(|| insta::assert_snapshot!(all(said)));
+}
+
+#[test]
+fn json_is_one_line_that_a_machine_reads() {
+    let bench = Bench::with_records();
+    let one: serde_json::Value = serde_json::from_str(&bench.run(&["status", "pay", "--json"]).stdout).unwrap();
+    let all: serde_json::Value = serde_json::from_str(&bench.run(&["status", "--json"]).stdout).unwrap();
+    for seen in [&one, &all[0]] {
+        assert_eq!((&seen["dependency"], &seen["state"]), (&"pay".into(), &"open".into()));
+    }
+    assert_eq!(bench.run(&["status", "--json"]).stdout.lines().count(), 1);
+}
+
+#[test]
+fn names_and_notes_cannot_act_on_the_terminal() {
+    let bench = Bench::new();
+    let note = "\u{1b}[2J\u{202e}gnp";
+    assert_eq!(bench.run(&["force", "pay", "open", "--note", note]).code, 0);
+    assert_eq!(bench.run(&["run", "a\u{202e}b", "--", "true"]).code, 0);
+    for args in [&["status"][..], &["status", "pay"], &["status", "pay", "--json"], &["status", "--json"]] {
+        let shown = bench.run(args).stdout;
+        assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown:?}");
+    }
+}
+
+#[test]
+fn what_happens_is_told_to_whoever_asks_for_it() {
+    let bench = Bench::new();
+    bench.open("pay");
+    let quiet = bench.run(&["run", "pay", "--", "false"]);
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (1, ""));
+    bench.run(&["reset", "pay"]);
+    let told = bench.run(&["--verbose", "run", "pay", "--", "false"]);
+    assert!(told.code == 1 && told.stderr.contains("consecutive-failures"), "{told:?}");
+}

@@ -1,0 +1,91 @@
+//! Policies that are none.
+
+use crate::bench::{Bench, all};
+
+const OUT_OF_RANGE: &str = "\
+consecutive_failures = 1000001
+failure_rate = { percent = 0, minimum_calls = 0 }
+slow_calls = { slower_than_ms = 0, percent = 101, minimum_calls = 1000001 }
+window = { ms = 15 }
+open_ms = -5
+open_multiplier = 0.5
+open_max_ms = 2592000001
+jitter_percent = 101
+stable_after_ms = 99999999999
+lease_ms = 2.5
+probe_max_ms = 0
+probes = 101
+successes_to_close = 0
+ramp = { over_ms = 0, from_percent = 101 }
+fresh_ms = 1e300
+";
+
+#[test]
+fn all_fields_out_of_range_are_named_at_once_each_with_its_range() {
+    let bench = Bench::with_records();
+    let file = bench.write("wild.toml", OUT_OF_RANGE);
+    let refusals = [
+        bench.refused(&["policy", "set", "pay", &file]),
+        bench.refused(&["policy", "set", "pay", "window.calls=0", "probes=0"]),
+        bench.refused(&["policy", "set", "pay", "window.calls=1001"]),
+        bench.refused(&["policy", "set", "pay", "open_ms=10000", "open_max_ms=9999"]),
+        bench.refused(&["policy", "set", "pay", "lease_ms=10000", "probe_max_ms=9999"]),
+        bench.refused(&["--default-policy", &file, "status"]),
+    ];
+    for field in OUT_OF_RANGE.lines().filter_map(|line| line.split(" = ").next()) {
+        assert!(refusals[0].contains(field), "{field} is not named");
+        assert!(refusals[5].contains(field), "{field} is not named as a default");
+    }
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn mistakes_in_a_policy_file_are_named_with_their_lines_and_the_nearest_key() {
+    let bench = Bench::with_records();
+    let files: [(&str, &[u8]); 9] = [
+        ("typo.toml", b"open_ms = 1\nconsecutive_failure = 3\n[failure_rate]\nprecent = 1\nminimum_calls = 1\n"),
+        ("stranger.toml", b"colour = \"red\"\n"),
+        ("kinds.toml", b"open_ms = \"long\"\nlost_probe = \"retry\"\nwindow = 5\nramp = { over_ms = 5 }\n"),
+        ("windows.toml", b"window = { ms = 10, calls = 5 }\n"),
+        ("cut.toml", b"open_ms = 5\nwindow = { ms = "),
+        ("cut.json", b"{\"open_ms\": 5,"),
+        ("typo.json", b"{\"open-ms\": 5}"),
+        ("array.json", b"[1]"),
+        ("latin.toml", b"# caf\xe9\n"),
+    ];
+    let mut refusals: Vec<String> = Vec::new();
+    for (name, content) in files {
+        refusals.push(bench.refused(&["policy", "set", "pay", &bench.write(name, content)]));
+    }
+    refusals.push(bench.refused(&["policy", "set", "pay", "open_msec=5"]));
+    refusals.push(bench.refused(&["policy", "set", "pay", "open_ms"]));
+    refusals.push(bench.refused(&["policy", "set", "pay", &bench.at("none.toml")]));
+    refusals.push(bench.refused(&["policy", "set", "pay", bench.folder().to_str().unwrap()]));
+    refusals.push(bench.refused(&["--default-policy", &bench.at("typo.toml"), "run", "pay", "--", "true"]));
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn a_policy_in_the_environment_is_the_default_and_refused_like_one() {
+    let bench = Bench::with_records();
+    bench.write("default.toml", "open_ms = 1234\n");
+    let mut show = bench.command(&["policy", "show"]);
+    let shown = crate::bench::ran(show.env("HALFOPEN_POLICY", bench.path("default.toml")));
+    assert!(shown.stdout.contains("open_ms = 1234\n"), "{shown:?}");
+    let mut status = bench.command(&["status"]);
+    status.env("HALFOPEN_POLICY", bench.path("none.toml"));
+    insta::assert_snapshot!(bench.refused_of(&mut status, "status (HALFOPEN_POLICY=none.toml)"));
+}
+
+#[test]
+fn what_is_shown_can_be_set_and_is_the_same() {
+    let bench = Bench::new();
+    assert_eq!(bench.run(&["policy", "set", "pay", "open_ms=77", "ramp.over_ms=5", "ramp.from_percent=6"]).code, 0);
+    let toml = bench.run(&["policy", "show", "pay"]).stdout;
+    let json = bench.run(&["policy", "show", "pay", "--json"]).stdout;
+    assert!(toml.contains("open_ms = 77\n") && toml.contains("ramp = { over_ms = 5, from_percent = 6 }\n"), "{toml}");
+    for (name, shown) in [("policy.toml", &toml), ("policy.json", &json)] {
+        assert_eq!(bench.run(&["policy", "set", name, &bench.write(name, shown)]).code, 0);
+        assert_eq!(bench.run(&["policy", "show", name, "--json"]).stdout, json);
+    }
+}

@@ -1,0 +1,84 @@
+//! Signals to `halfopen run` and to the other commands.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use halfopen::State;
+use halfopen_tests::breakers::{policy, until};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::bench::Bench;
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// Starts a command that says when it has begun.
+fn start(command: &mut Command) -> (Child, BufReader<std::process::ChildStdout>) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    stdout.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    (child, stdout)
+}
+
+#[test]
+fn signals_are_passed_on_to_the_command() {
+    let bench = Bench::new();
+    for (signal, name) in [
+        (Signal::HUP, "HUP"),
+        (Signal::INT, "INT"),
+        (Signal::QUIT, "QUIT"),
+        (Signal::TERM, "TERM"),
+        (Signal::USR1, "USR1"),
+        (Signal::USR2, "USR2"),
+    ] {
+        // A shell starts its background jobs with INT and QUIT ignored; this one is in the foreground.
+        let script = format!("trap 'echo {name}; exit 5' {name}; echo ready; while :; do sleep 0.02; done");
+        let (mut child, mut stdout) = start(&mut bench.command(&["run", "pay", "--", "sh", "-c", &script]));
+        send(&child, signal);
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!((rest.as_str(), child.wait().unwrap().code()), (format!("{name}\n").as_str(), Some(5)));
+    }
+}
+
+#[test]
+fn a_command_that_was_asked_to_end_says_nothing_about_the_dependency() {
+    let bench = Bench::new();
+    let breaker = bench.due("pay", &policy());
+    let script = "echo ready; while :; do sleep 0.02; done";
+    let (mut child, _stdout) = start(&mut bench.command(&["run", "pay", "--", "sh", "-c", script]));
+    assert_eq!(breaker.inspect().unwrap().leases.len(), 1);
+    send(&child, Signal::TERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let seen = breaker.inspect().unwrap();
+    assert_eq!((seen.state, seen.leases.len(), seen.probe_due), (State::HalfOpen, 0, true));
+}
+
+#[test]
+fn a_signal_ends_the_waiting() {
+    let bench = Bench::with_records();
+    let mut child =
+        bench.command(&["run", "--wait", "pay", "--", "touch", "started"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("asking again in "), "{line}");
+    send(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!bench.path("started").exists());
+}
+
+#[test]
+fn watching_shows_the_state_again_and_again_until_a_signal() {
+    let bench = Bench::with_records();
+    let mut command = bench.command(&["status", "--json", "--watch=20ms"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("\"state\":\"open\""));
+    bench.host().breaker("pay").reset().unwrap();
+    until("it shows that", || lines.next().unwrap().unwrap().contains("\"state\":\"closed\"").then_some(()));
+    send(&child, Signal::INT);
+    assert!(!child.wait().unwrap().success());
+}

@@ -1,0 +1,163 @@
+//! Stores that cannot be used: what is said, with which exit code, and that nothing is started or changed.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use halfopen_tests::privileges;
+use rusqlite::Connection;
+
+use crate::bench::{Bench, all, ran};
+
+/// Runs a command that would leave a trace, and looks at a store; both are refused.
+fn refused_with(bench: &Bench, store: &str) -> [String; 2] {
+    [
+        bench.refused(&["--store", store, "run", "pay", "--", "touch", "started"]),
+        bench.refused(&["--store", store, "status"]),
+    ]
+}
+
+#[test]
+fn an_address_that_is_none_is_refused() {
+    let bench = Bench::with_records();
+    let addresses = ["", "sqlite:", "postgres://localhost/db", ":memory:"];
+    insta::assert_snapshot!(all(addresses.iter().flat_map(|address| refused_with(&bench, address))));
+}
+
+#[test]
+fn a_store_that_is_a_folder_or_in_none_is_refused() {
+    let bench = Bench::with_records();
+    let folder = bench.folder().to_str().unwrap().to_owned();
+    let places = [folder, bench.at("none/store.db"), bench.at("store.db/store.db")];
+    insta::assert_snapshot!(all(places.iter().flat_map(|place| refused_with(&bench, place))));
+}
+
+#[test]
+fn a_store_without_the_right_to_write_is_refused() {
+    let bench = Bench::with_records();
+    let mut refusals = Vec::new();
+    for (folder, file) in [(0o700, 0o400), (0o700, 0o000), (0o500, 0o600)] {
+        let own = Bench::with_records();
+        fs::set_permissions(own.store(), Permissions::from_mode(file)).unwrap();
+        fs::set_permissions(own.folder(), Permissions::from_mode(folder)).unwrap();
+        // In the other bench, whose folder can be looked at before and afterwards.
+        let store = own.store().to_str().unwrap().to_owned();
+        let mut command = bench.command(&["--store", &store, "run", "pay", "--", "touch", "started"]);
+        let shown = format!("run pay -- touch started (folder {folder:o}, store {file:o})");
+        let refusal = bench.refused_of(privileges::without(&mut command), &shown);
+        refusals.push(refusal.replace(own.folder().to_str().unwrap(), "[other]"));
+        fs::set_permissions(own.folder(), Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(fs::read_dir(own.folder()).unwrap().count(), 1, "something was left beside the store");
+    }
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn a_store_that_others_keep_locked_is_refused_in_time() {
+    let bench = Bench::with_records();
+    let other = Connection::open(bench.store()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE; DELETE FROM record WHERE dependency = 'none'").unwrap();
+    let refusal = bench.refused(&["reset", "pay"]);
+    // What only reads goes on.
+    assert_eq!(bench.run(&["run", "pay", "--", "touch", "started"]).code, 75);
+    drop(other);
+    assert_eq!(bench.run(&["reset", "pay"]).code, 0);
+    insta::assert_snapshot!(refusal);
+}
+
+#[test]
+fn a_full_store_is_refused_and_taken_when_there_is_room() {
+    let bench = Bench::with_records();
+    // Files may not grow beyond a size that leaves no room for a log.
+    let mut shell = Command::new("sh");
+    bench.surround(&mut shell);
+    let limited = "trap '' XFSZ; ulimit -f 8; exec halfopen reset pay";
+    crate::bench::with_program_on_path(&mut shell).args(["-c", limited]);
+    let refusal = bench.refused_of(&mut shell, "reset pay (no room)");
+    assert_eq!(bench.run(&["reset", "pay"]).code, 0);
+    insta::assert_snapshot!(refusal);
+}
+
+#[test]
+fn a_damaged_store_is_refused() {
+    let bench = Bench::with_records();
+    let whole = fs::read(bench.store()).unwrap();
+    let mut scribbled = whole.clone();
+    scribbled[100..4_000].fill(0xa5);
+    let mut refusals = Vec::new();
+    refusals.extend(refused_with(&bench, &bench.write("text.db", "hello ".repeat(1_000))));
+    refusals.extend(refused_with(&bench, &bench.write("cut.db", &whole[..whole.len() / 3])));
+    refusals.extend(refused_with(&bench, &bench.write("scribbled.db", &scribbled)));
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn a_damaged_record_can_be_reset_or_forgotten_and_hides_no_other() {
+    let bench = Bench::with_records();
+    bench.open("other");
+    let damage = "UPDATE record SET data = x'0102' WHERE dependency = 'pay'";
+    Connection::open(bench.store()).unwrap().execute_batch(damage).unwrap();
+    let refusals = [
+        bench.refused(&["run", "pay", "--", "touch", "started"]),
+        bench.refused(&["status", "pay"]),
+        bench.refused(&["force", "pay", "open"]),
+    ];
+    let status = bench.run(&["status"]);
+    assert_eq!(status.code, 65);
+    assert!(status.stdout.contains("unreadable") && status.stdout.contains("other"), "{status:?}");
+    let json: serde_json::Value = serde_json::from_str(&bench.run(&["status", "--json"]).stdout).unwrap();
+    assert!(json[0]["dependency"] == "other" && json[1]["error"].is_string(), "{json}");
+    assert_eq!(bench.run(&["reset", "pay"]).code, 0);
+    assert_eq!(bench.run(&["run", "pay", "--", "true"]).code, 0);
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn a_store_of_a_later_release_or_of_another_program_is_refused() {
+    let bench = Bench::with_records();
+    let database = |name: &str, sql: &str| {
+        Connection::open(bench.path(name)).unwrap().execute_batch(sql).unwrap();
+        bench.at(name)
+    };
+    fs::copy(bench.store(), bench.path("later.db")).unwrap();
+    let later = database("later.db", "PRAGMA user_version = 99; PRAGMA journal_mode = delete");
+    let other = database("other.db", "CREATE TABLE note (text)");
+    insta::assert_snapshot!(all([later, other].iter().flat_map(|store| refused_with(&bench, store))));
+}
+
+#[test]
+fn without_a_home_it_says_to_give_a_store() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["run", "pay", "--", "touch", "started"]);
+    command.env_remove("HALFOPEN_STORE").env_remove("HOME");
+    let refusal = bench.refused_of(&mut command, "run pay -- touch started (no HOME)");
+    // Of no use for anything but its own files.
+    let mut named = bench.command(&["--store", &bench.at("store.db"), "run", "pay", "--", "true"]);
+    assert_eq!(ran(named.env_remove("HALFOPEN_STORE").env_remove("HOME")).code, 0);
+    insta::assert_snapshot!(refusal);
+}
+
+#[test]
+fn the_default_store_is_in_the_users_state_folder_and_private() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["run", "pay", "--", "true"]);
+    assert_eq!(ran(command.env_remove("HALFOPEN_STORE")).code, 0);
+    let folder = bench.path("home/.local/state/halfopen");
+    assert!(folder.join("halfopen.db").is_file());
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+
+    let mut command = bench.command(&["run", "pay", "--", "true"]);
+    assert_eq!(ran(command.env_remove("HALFOPEN_STORE").env("XDG_STATE_HOME", bench.path("state"))).code, 0);
+    assert!(bench.path("state/halfopen/halfopen.db").is_file());
+}
+
+#[test]
+fn a_command_can_be_started_although_the_store_fails_where_that_is_asked_for() {
+    let bench = Bench::new();
+    for store in [bench.at("none/store.db"), bench.write("text.db", "hello ".repeat(1_000))] {
+        let fails = ["--store", &store, "run", "--on-store-error", "fail-open", "pay", "--", "sh", "-c", "exit 7"];
+        let ran = bench.run(&fails);
+        assert_eq!(ran.code, 7, "{ran:?}");
+        assert!(ran.stderr.contains("recording nothing (fail-open)"), "{ran:?}");
+    }
+}

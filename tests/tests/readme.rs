@@ -1,0 +1,111 @@
+//! Every command of the README does what it says.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use halfopen_tests::program::{program, root};
+
+/// A line of a shell block, and the exit status that a comment at its end promises.
+struct Line {
+    text: String,
+    status: i32,
+}
+
+fn shell_lines() -> Vec<Line> {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README is at the root");
+    let mut lines = Vec::new();
+    let mut in_shell = false;
+    for line in readme.lines() {
+        match line.trim_start() {
+            "```sh" => in_shell = true,
+            fence if fence.starts_with("```") => in_shell = false,
+            text if in_shell && !text.is_empty() => lines.push(read(text)),
+            _ => {}
+        }
+    }
+    lines
+}
+
+fn read(text: &str) -> Line {
+    let (text, status) = match text.rsplit_once(" # exit ") {
+        Some((text, status)) => (text, status.trim().parse().expect("an exit status is a number")),
+        None => (text, 0),
+    };
+    Line { text: text.trim().to_owned(), status }
+}
+
+fn is_cargo(line: &Line) -> bool {
+    line.text.starts_with("cargo ")
+}
+
+#[test]
+fn every_command_of_the_program_in_the_readme_ends_as_the_readme_says() {
+    let lines = shell_lines();
+    let commands: Vec<&Line> = lines.iter().filter(|line| !is_cargo(line)).collect();
+    assert!(commands.len() > 10, "the README shows commands: {}", commands.len());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = path_with(program().parent().expect("the program is in a folder"));
+    for line in commands {
+        let output = Command::new("sh")
+            .args(["-c", &line.text])
+            .current_dir(folder.path())
+            .env("PATH", &path)
+            .env("HALFOPEN_STORE", folder.path().join("readme.db"))
+            .env_remove("HALFOPEN_POLICY")
+            .env_remove("HALFOPEN_NAMESPACE")
+            .stdin(Stdio::null())
+            .output()
+            .expect("sh can be started");
+        assert_eq!(
+            output.status.code(),
+            Some(line.status),
+            "{}\nstdout: {}\nstderr: {}",
+            line.text,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn every_cargo_command_in_the_readme_is_run_before_a_change_lands() {
+    let script = fs::read_to_string(root().join(".ci/run")).expect("the script is in the repository");
+    let script = script.replace(" --locked", "");
+    let lines = shell_lines();
+    let commands: Vec<&Line> = lines.iter().filter(|line| is_cargo(line)).collect();
+    assert!(commands.len() > 2, "the README shows commands: {}", commands.len());
+    for line in commands {
+        assert!(script.contains(&line.text), ".ci/run does not run: {}", line.text);
+    }
+}
+
+#[test]
+fn the_policy_in_the_readme_is_the_built_in_one() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("the README is at the root");
+    let block = readme.split("```toml\nconsecutive_failures").nth(1).and_then(|rest| rest.split("```").next());
+    let text = format!("consecutive_failures{}", block.expect("the README shows the default policy"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("policy.toml");
+    fs::write(&file, text).expect("the folder is writable");
+    let shown = |with_file: bool| {
+        let mut command = Command::new(program());
+        command.args(["policy", "show", "--json", "--store", "memory"]).env_remove("HALFOPEN_POLICY");
+        if with_file {
+            command.arg("--default-policy").arg(&file);
+        }
+        let output = command.output().expect("the program can be started");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("JSON is UTF-8")
+    };
+    assert_eq!(shown(true), shown(false));
+}
+
+fn path_with(folder: &Path) -> OsString {
+    let mut folders = vec![folder.to_owned()];
+    if let Some(path) = std::env::var_os("PATH") {
+        folders.extend(std::env::split_paths(&path));
+    }
+    std::env::join_paths(folders).expect("no folder holds a colon")
+}
