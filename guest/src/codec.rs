@@ -1,4 +1,4 @@
-//! The bytes of a record: one byte for the version of the form, the numbers that make up the record (see [`crate::form`]),
+//! The bytes of a record: one byte for the version of the form, the numbers that make up the record (module `form`),
 //! and the 64-bit FNV-1a of all that.
 //!
 //! The first byte and the last eight stay where they are in every version, so that each release can tell a damaged record

@@ -33,6 +33,7 @@ pub struct Record {
 }
 
 /// The state of a breaker.
+#[allow(clippy::large_enum_variant, reason = "one of them is in use at a time; a box would cost more than it saves")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
     /// Calls are admitted and counted.

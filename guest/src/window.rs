@@ -48,6 +48,7 @@ impl Counts {
 }
 
 /// The outcomes that count, in the shape of the policy that they were counted under.
+#[allow(clippy::large_enum_variant, reason = "one of them is in use at a time; a box would cost more than it saves")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Window {
     /// The outcomes of the last ten buckets of time.

@@ -357,7 +357,8 @@ fn a_failed_or_timed_out_probe_reopens_with_backoff_and_jitter() {
     let clock = Arc::new(ManualClock::new(BEGIN));
     let host = host_at(&file, &clock, &jittery());
 
-    let ways: [(TransitionReason, &dyn Fn(&Breaker)); 4] = [
+    type Fails<'a> = &'a dyn Fn(&Breaker);
+    let ways: [(TransitionReason, Fails<'_>); 4] = [
         (TransitionReason::ProbeFailed, &|breaker| {
             assert!(breaker.report(claim(breaker), Outcome::Failure, None).unwrap().is_applied());
         }),
@@ -371,7 +372,7 @@ fn a_failed_or_timed_out_probe_reopens_with_backoff_and_jitter() {
         // A call that never comes back, cut off by the library.
         (TransitionReason::ProbeTimedOut, &|breaker| {
             let breaker = breaker.clone().timeout(Duration::from_millis(1));
-            let answer = wait_for(breaker.call_async(|| std::future::pending::<Result<(), ()>>()));
+            let answer = wait_for(breaker.call_async(std::future::pending::<Result<(), ()>>));
             assert!(matches!(answer, Err(CallError::TimedOut(_))), "{answer:?}");
         }),
     ];

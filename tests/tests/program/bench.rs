@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -83,6 +84,7 @@ impl Bench {
         let mut command = Command::new(program());
         self.surround(&mut command);
         command.args(args);
+        with_default_signals(&mut command);
         command
     }
 
@@ -175,9 +177,10 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, u64> {
         if path.is_dir() {
             found.extend(tree(&path));
             found.insert(path, 0);
-        } else {
-            let (name, content) = (path.to_string_lossy(), fs::read(&path).unwrap());
-            if !name.ends_with("-shm") && !(name.ends_with("-wal") && content.is_empty()) {
+        } else if !path.to_string_lossy().ends_with("-shm") {
+            // That one is left alone: closing it would end the locks that a test holds.
+            let content = fs::read(&path).unwrap();
+            if !(path.to_string_lossy().ends_with("-wal") && content.is_empty()) {
                 let mut hasher = DefaultHasher::new();
                 content.hash(&mut hasher);
                 found.insert(path, hasher.finish());
@@ -200,4 +203,17 @@ fn documented() -> &'static BTreeSet<i32> {
 /// Several transcripts in one snapshot.
 pub fn all(transcripts: impl IntoIterator<Item = String>) -> String {
     transcripts.into_iter().collect::<Vec<_>>().join("\n")
+}
+
+/// Lets a command start with the signals as a terminal leaves them, also where the tests run in the background.
+fn with_default_signals(command: &mut Command) {
+    let restore = || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2] {
+            // SAFETY: setting a signal back to its default is allowed between fork and exec.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: `restore` does nothing but that.
+    unsafe { command.pre_exec(restore) };
 }

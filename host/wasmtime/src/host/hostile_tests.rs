@@ -89,7 +89,7 @@ fn a_component_that_fails_from_the_start_cannot_be_opened() {
         let error = Host::builder().component(component).limits(limits).build().unwrap_err();
         assert!(matches!(error, OpenError::Setup(_)) && error.to_string().contains(wanted), "{error}");
     }
-    let small = Limits { memory: 1 << 16, ..Limits::default() };
+    let small = Limits { memory: 1 << 12, ..Limits::default() };
     let error = Host::builder().limits(small).build().unwrap_err();
     assert!(matches!(error, OpenError::Setup(ComponentFault::OutOfMemory { .. })), "{error}");
 }

@@ -1,0 +1,52 @@
+// Turns the component into what a Worker can load: JavaScript and core modules, and the types that the contract gives.
+// Nothing is compiled or changed here: the core modules are cut out of the component byte for byte.
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { transpile, types } from "@bytecodealliance/jco";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const source = join(root, "component", "halfopen.wasm");
+const target = join(root, "generated");
+
+/** Without the trimmings of other runtimes: all modules are imported statically, nothing is fetched or compiled. */
+export const PLAIN = {
+  instantiation: "sync",
+  base64Cutoff: 0,
+  nodejsCompat: false,
+  noNodejsCompat: true,
+  wasiShim: false,
+  noTypescript: true,
+};
+
+const component = await readFile(source).catch((error) => {
+  if (error.code !== "ENOENT") throw error;
+  console.error(`there is no component at ${source}: build it with "npm run component", then build again`);
+  process.exit(1);
+});
+
+const code = await transpile(component, { ...PLAIN, name: "halfopen" });
+const declarations = await types(join(root, "..", "..", "wit"), {
+  name: "halfopen",
+  worldName: "component",
+  instantiation: "sync",
+});
+
+await rm(target, { recursive: true, force: true });
+const sha256 = createHash("sha256").update(component).digest("hex");
+const files = {
+  ...code.files,
+  ...declarations,
+  "component.js": `export const sha256 = "${sha256}";\nexport const bytes = ${component.length};\n`,
+  "component.d.ts":
+    "/** The SHA-256 of the component, in hexadecimal. */\nexport declare const sha256: string;\n" +
+    "/** Its size. */\nexport declare const bytes: number;\n",
+};
+for (const [name, content] of Object.entries(files)) {
+  const file = join(target, name);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, content);
+}
+console.log(`component ${sha256.slice(0, 16)}..., ${component.length} bytes: ${Object.keys(code.files).length} files`);

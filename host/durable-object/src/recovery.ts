@@ -1,0 +1,193 @@
+/**
+ * Scheduled recovery: an alarm when the next probe is due, and the probe itself.
+ *
+ * @module
+ */
+import { invalidArgument } from "./faults.js";
+import { isRecord, kind } from "./arguments.js";
+import { permit, word } from "./convert.js";
+import type { Engine } from "./engine.js";
+import type { Surroundings } from "./surroundings.js";
+import type { Outcome } from "./types.js";
+
+/** How a dependency is probed once its open window is over. */
+export interface RecoverySettings {
+  /** Fetched by the object as the probe; a status of 200 to 299 is a success. Without it the alarm only makes itself heard in the log. */
+  healthUrl?: string;
+  /** The method. Default `GET`. */
+  method?: "GET" | "HEAD";
+  /** Headers to send. They are stored in the object as they are: no place for a secret that must not rest. */
+  headers?: Record<string, string>;
+  /** How long to wait for the answer, in ms, 1 to 60,000; never longer than three quarters of the lease. */
+  timeoutMs?: number;
+}
+
+const CALLER = "scheduled recovery";
+/** Between two probes of its own the object leaves so many ms. */
+const LEAST_GAP = 1_000;
+/** An alarm further away is set this far away, and then again. */
+const LONGEST_WAIT = 24 * 60 * 60 * 1_000;
+const LONGEST_PROBE = 60_000;
+
+export class Recovery {
+  readonly #storage: DurableObjectStorage;
+  readonly #engine: Engine;
+  readonly #probe: Surroundings["probe"];
+  #known: Map<string, RecoverySettings> | null = null;
+  #lastProbe = 0;
+
+  constructor(storage: DurableObjectStorage, engine: Engine, probe: Surroundings["probe"]) {
+    this.#storage = storage;
+    this.#engine = engine;
+    this.#probe = probe;
+  }
+
+  /** The settings of a dependency. */
+  settings(dependency: string): RecoverySettings | null {
+    return this.#all().get(dependency) ?? null;
+  }
+
+  /** Sets or removes them. */
+  set(dependency: string, value: unknown): RecoverySettings | null {
+    const settings = value === null ? null : checked(value);
+    // The component judges the name.
+    this.#engine.run(({ control }) => control.inspect(dependency));
+    this.#engine.transaction(() => {
+      if (settings === null) {
+        this.#engine.store.rows("DELETE FROM halfopen_recovery WHERE dependency = ?", dependency);
+      } else {
+        const text = JSON.stringify(settings);
+        this.#engine.store.rows("INSERT OR REPLACE INTO halfopen_recovery VALUES (?, ?)", dependency, text);
+      }
+    });
+    this.#known = null;
+    this.schedule();
+    return settings;
+  }
+
+  /** Follows a change of a record, which stands whatever becomes of the alarm. */
+  changed(dependency: string): void {
+    try {
+      if (this.#all().has(dependency)) this.schedule();
+    } catch (error) {
+      console.warn(`halfopen: the alarm of ${JSON.stringify(dependency)} was not set: ${String(error)}`);
+    }
+  }
+
+  /** Sets the alarm to when the next probe is due. It becomes durable together with what was written before it. */
+  schedule(): void {
+    const now = this.#engine.now();
+    let wait: number | null = null;
+    for (const [dependency, settings] of this.#all()) {
+      const due = this.#engine.run(({ control }) => control.inspect(dependency)).nextDue;
+      if (due === undefined) continue;
+      let left = Math.min(Number(due > now ? due - now : 0n), LONGEST_WAIT);
+      if (this.#runs(settings)) left = Math.max(left, Math.min(this.#lastProbe + LEAST_GAP - Date.now(), LEAST_GAP));
+      // It has been heard of, and the next to come is the probe.
+      else if (left === 0) continue;
+      wait = Math.min(wait ?? LONGEST_WAIT, left);
+    }
+    void (wait === null ? this.#storage.deleteAlarm() : this.#storage.setAlarm(Date.now() + Math.max(wait, 0)));
+  }
+
+  /** The alarm: runs the probes that are due. */
+  async alarm(): Promise<void> {
+    for (const [dependency, settings] of this.#all()) {
+      if (!this.#engine.run(({ control }) => control.inspect(dependency)).probeDue) continue;
+      if (this.#runs(settings)) await this.#recover(dependency, settings);
+      else console.log(JSON.stringify({ halfopen: "probe due", dependency }));
+    }
+    this.schedule();
+  }
+
+  async #recover(dependency: string, settings: RecoverySettings): Promise<void> {
+    const decision = this.#engine.run(({ breaker }) => breaker.acquire(dependency, CALLER));
+    if (decision.tag !== "probe") return;
+    const { permit: held, expiresIn } = decision.val;
+    this.#lastProbe = Date.now();
+    // No transaction is open here: the answer may take as long as it likes, and others are served meanwhile.
+    const limit = Math.max(1, Math.min(settings.timeoutMs ?? LONGEST_PROBE, (Number(expiresIn) * 3) / 4));
+    const signal = AbortSignal.timeout(Math.floor(limit));
+    const outcome = await this.#outcome(dependency, settings, String(held.lease ?? ""), signal);
+    const took = BigInt(Math.max(0, Date.now() - this.#lastProbe));
+    const receipt = this.#engine.run(({ breaker }) => breaker.report(dependency, held, outcome, took));
+    const stale = receipt.verdict.tag === "stale" ? word(receipt.verdict.val) : null;
+    console.log(JSON.stringify({ halfopen: "probed", dependency, permit: permit(held), outcome, stale, state: receipt.state }));
+  }
+
+  async #outcome(
+    dependency: string,
+    settings: RecoverySettings,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    try {
+      if (settings.healthUrl === undefined) return (await this.#probe?.({ dependency, token, signal })) ?? "ignored";
+      const { method = "GET", headers = {} } = settings;
+      const response = await fetch(settings.healthUrl, { method, headers, signal, redirect: "manual" });
+      await response.body?.cancel();
+      return response.ok ? "success" : "failure";
+    } catch {
+      return signal.aborted ? "timeout" : "failure";
+    }
+  }
+
+  #runs(settings: RecoverySettings): boolean {
+    return settings.healthUrl !== undefined || this.#probe !== undefined;
+  }
+
+  #all(): Map<string, RecoverySettings> {
+    this.#known ??= new Map(
+      this.#engine
+        .transaction(() => this.#engine.store.rows<Record<string, string>>("SELECT * FROM halfopen_recovery"))
+        .map((row) => [String(row["dependency"]), JSON.parse(String(row["settings"])) as RecoverySettings]),
+    );
+    return this.#known;
+  }
+}
+
+function checked(value: unknown): RecoverySettings {
+  if (!isRecord(value)) throw invalidArgument(`the recovery settings must be an object or null, not ${kind(value)}`);
+  const settings: RecoverySettings = {};
+  for (const [key, given] of Object.entries(value)) {
+    if (given === undefined) continue;
+    switch (key) {
+      case "healthUrl":
+        settings.healthUrl = url(given);
+        break;
+      case "method":
+        if (given !== "GET" && given !== "HEAD") throw invalidArgument(`method must be GET or HEAD, not ${kind(given)}`);
+        settings.method = given;
+        break;
+      case "headers":
+        settings.headers = headers(given);
+        break;
+      case "timeoutMs":
+        if (!Number.isInteger(given) || Number(given) < 1 || Number(given) > LONGEST_PROBE) {
+          throw invalidArgument(`timeoutMs must be a whole number from 1 to ${LONGEST_PROBE}, not ${kind(given)}`);
+        }
+        settings.timeoutMs = Number(given);
+        break;
+      default:
+        throw invalidArgument(`the recovery settings have no ${kind(key)}; they have healthUrl, method, headers, timeoutMs`);
+    }
+  }
+  return settings;
+}
+
+function url(value: unknown): string {
+  const parsed = typeof value === "string" && value.length <= 2048 && URL.canParse(value) ? new URL(value) : null;
+  if (parsed === null || !["http:", "https:"].includes(parsed.protocol)) {
+    throw invalidArgument(`healthUrl must be an http or https URL of at most 2048 characters, not ${kind(value)}`);
+  }
+  return parsed.href;
+}
+
+function headers(value: unknown): Record<string, string> {
+  try {
+    if (!isRecord(value)) throw new TypeError(`they are ${kind(value)}`);
+    return Object.fromEntries(new Headers(value as Record<string, string>));
+  } catch (error) {
+    throw invalidArgument(`headers must be an object of header names and values: ${String(error)}`);
+  }
+}

@@ -1,0 +1,302 @@
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+
+import type { Admitted, CallResult, Deferred, Receipt } from "@halfopen/durable-object";
+
+import { ByHand, PLAIN } from "./support/breakers.js";
+import { sleep, until } from "./support/http.js";
+import { RemoteError, Workerd } from "./support/workerd.js";
+
+type Result = CallResult<number>;
+type Answer = (Admitted & { receipt: Receipt | null }) | Deferred;
+
+const FRESH = { ...PLAIN, consecutive_failures: 3, fresh_ms: 60_000 };
+
+describe("the client", () => {
+  let workerd: Workerd;
+  before(async () => void (workerd = await Workerd.start()));
+  after(() => workerd?.stop());
+
+  const admitted = (dependency: string, outcome: string, options: object = {}, tookMs?: number): Promise<Answer> =>
+    workerd.post("admitted", { dependency, options, outcome, tookMs });
+  const guarded = (dependency: string, work: object, call: object = {}, options: object = {}): Promise<Result> =>
+    workerd.post("guarded", { dependency, work, call, options });
+
+  /** On the real clock, with what the object was asked so far forgotten. */
+  async function real(dependency: string, policy: object): Promise<ByHand> {
+    const object = await ByHand.of(workerd, dependency, policy, null);
+    await object.raw("calls");
+    return object;
+  }
+
+  describe("local admission", () => {
+    it("does not call the object for healthy traffic", async () => {
+      const object = await real("healthy", FRESH);
+      const answers = [];
+      for (let time = 0; time < 50; time++) answers.push(await admitted("healthy", "success"));
+      assert.deepEqual(
+        answers.map((answer) => answer.basis),
+        ["object", ...Array.from({ length: 49 }, () => "local")],
+      );
+      assert.deepEqual(await object.raw("calls"), ["acquire"]);
+    });
+
+    it("reports a failure at once, with the successes counted before it", async () => {
+      const object = await real("failing", FRESH);
+      for (let time = 0; time < 4; time++) await admitted("failing", "success");
+      const failed = await admitted("failing", "failure");
+      assert.ok(!failed.deferred && failed.receipt?.applied === true);
+      assert.deepEqual(await object.raw("calls"), [
+        "acquire",
+        'reportTally {"successes":4,"slowSuccesses":0,"failures":1,"slowFailures":0}',
+      ]);
+      const { calls, failures, failuresInRow } = await object.inspect();
+      assert.deepEqual([calls, failures, failuresInRow], [5, 1, 1]);
+    });
+
+    it("acts at once on what it learns: tripped, forced, closed again", async () => {
+      const object = await real("learning", { ...FRESH, open_ms: 60_000 });
+      for (let time = 0; time < 3; time++) await admitted("learning", "failure");
+      const deferred = await admitted("learning", "success");
+      assert.ok(deferred.deferred && deferred.reason === "open" && deferred.basis === "object");
+      const again = await admitted("learning", "success");
+      assert.ok(again.deferred && again.basis === "local" && again.retryAfterMs <= deferred.retryAfterMs);
+      await workerd.client("learning", {}, "reset");
+      assert.equal((await admitted("learning", "success")).deferred, false);
+      await workerd.client("learning", {}, "force", "open");
+      const forced = await admitted("learning", "success");
+      assert.ok(forced.deferred && forced.reason === "forced-open");
+      assert.equal((await object.inspect()).override?.mode, "open");
+    });
+
+    it("hands successes over when the look ends, also where nobody comes any more", async () => {
+      const object = await real("handover", { ...FRESH, fresh_ms: 300 });
+      for (let time = 0; time < 5; time++) await admitted("handover", "success");
+      await until("the successes have arrived", async () => (await object.inspect()).calls === 5);
+      assert.deepEqual(await object.raw("calls"), [
+        "acquire",
+        'reportTally {"successes":5,"slowSuccesses":0,"failures":0,"slowFailures":0}',
+      ]);
+    });
+
+    it("hands them over together with the next question", async () => {
+      const object = await real("together", { ...FRESH, fresh_ms: 2_000 });
+      await admitted("together", "success");
+      // What the isolate learns here ends its look.
+      await workerd.client("together", {}, "configure", { ...FRESH, fresh_ms: 1_999 });
+      await admitted("together", "success");
+      assert.deepEqual(await object.raw("calls"), [
+        "acquire",
+        'settleAndAcquire [{"permit":"0","tally":{"successes":1,"slowSuccesses":0,"failures":0,"slowFailures":0}}]',
+      ]);
+    });
+
+    it("asks every time with fresh_ms = 0, and where it is switched off", async () => {
+      const object = await real("never", { ...FRESH, fresh_ms: 0 });
+      for (let time = 0; time < 3; time++) await admitted("never", "success");
+      const strict = ["acquire", 'reportTally {"successes":1,"slowSuccesses":0,"failures":0,"slowFailures":0}'];
+      assert.deepEqual(await object.raw("calls"), [...strict, ...strict, ...strict]);
+      const off = await real("off", FRESH);
+      for (let time = 0; time < 2; time++) await admitted("off", "success", { localAdmission: false });
+      assert.deepEqual(await off.raw("calls"), [...strict, ...strict]);
+    });
+
+    it("tells slow calls", async () => {
+      const slow_calls = { slower_than_ms: 100, percent: 100, minimum_calls: 100 };
+      const object = await real("slow", { ...FRESH, slow_calls });
+      await admitted("slow", "success", {}, 99);
+      await admitted("slow", "success", {}, 100);
+      await admitted("slow", "failure", {}, 500);
+      assert.equal((await object.inspect()).slow, 2);
+    });
+
+    it("does not count what was ignored", async () => {
+      const object = await real("ignored", FRESH);
+      await admitted("ignored", "ignored");
+      assert.deepEqual(await object.raw("calls"), ["acquire"]);
+    });
+  });
+
+  describe("a call", () => {
+    it("returns what the work returns, and its failures count", async () => {
+      const object = await real("call", { ...FRESH, consecutive_failures: 100 });
+      const done = await guarded("call", {});
+      assert.ok(!done.deferred && done.value === 200 && done.role === "call");
+      await guarded("call", { status: 404 });
+      assert.equal((await object.inspect()).failures, 0);
+      await guarded("call", { status: 500 });
+      await assert.rejects(guarded("call", { throws: "TypeError" }), { name: "TypeError" });
+      await assert.rejects(guarded("call", { throws: "TimeoutError" }), { name: "TimeoutError" });
+      const { failures, calls } = await object.inspect();
+      assert.deepEqual([failures, calls], [3, 5]);
+    });
+
+    it("is cut off by its time limit, which counts as a timeout", async () => {
+      const object = await real("limit", { ...FRESH, consecutive_failures: 100 });
+      await assert.rejects(guarded("limit", { ms: 60_000 }, { timeoutMs: 50 }), {
+        name: "CallTimedOut",
+        message: "the call took longer than 50 ms",
+      });
+      assert.equal((await object.inspect()).failures, 1);
+    });
+
+    it("that is cancelled says nothing", async () => {
+      const object = await real("cancelled", { ...FRESH, consecutive_failures: 100 });
+      await assert.rejects(guarded("cancelled", { ms: 60_000 }, { cancelAfterMs: 50 }), { name: "AbortError" });
+      assert.equal((await object.inspect()).calls, 0);
+    });
+
+    it("is judged by a classifier, and one that throws gives the permit back", async () => {
+      const object = await real("classified", PLAIN);
+      await guarded("classified", { status: 500 }, { classify: "ignored" });
+      assert.equal((await object.inspect()).state, "closed");
+      await object.at(0n);
+      await object.trip();
+      await object.at(5_000n);
+      await assert.rejects(guarded("classified", {}, { classify: "throws" }), { name: "RangeError" });
+      const { state, leases } = await object.inspect();
+      assert.deepEqual([state, leases.length], ["half-open", 0]);
+    });
+
+    it("renews the lease of a probe at a third of it", async () => {
+      const object = await real("renewing", { ...PLAIN, open_ms: 1, lease_ms: 600 });
+      await object.trip();
+      await sleep(5);
+      await object.raw("calls");
+      const result = await guarded("renewing", { ms: 1_500 });
+      assert.ok(!result.deferred && result.role === "probe");
+      assert.deepEqual([result.receipt?.applied, result.receipt?.state], [true, "closed"]);
+      const calls = await object.raw<string[]>("calls");
+      const renewals = calls.filter((call) => call === "renew").length;
+      assert.ok(renewals >= 3, `${renewals} renewals`);
+      assert.equal(calls.at(-1), "report success");
+    });
+
+    it("whose lease is lost all the same has a stale report, and its value", async () => {
+      const object = await real("lost", { ...PLAIN, open_ms: 1, lease_ms: 200, probe_max_ms: 200 });
+      await object.trip();
+      await sleep(5);
+      const result = await guarded("lost", { ms: 600 });
+      assert.ok(!result.deferred && result.value === 200);
+      assert.deepEqual([result.receipt?.applied, result.receipt?.stale], [false, "lease-expired"]);
+    });
+  });
+
+  describe("an object out of reach", () => {
+    it("defers by default, and says why", async () => {
+      const object = await real("broken", FRESH);
+      await object.raw("setUp", { broken: true });
+      const answer = await admitted("broken", "success");
+      assert.ok(answer.deferred && answer.reason === "unreachable" && answer.basis === "fail-closed");
+      assert.equal(answer.fault?.code, "unreachable");
+      assert.match(answer.fault?.message ?? "", /broken by a test/);
+    });
+
+    it("admits unrecorded with fail-open", async () => {
+      const object = await real("open-on-error", FRESH);
+      await object.raw("setUp", { broken: true });
+      const answer = await admitted("open-on-error", "failure", { whenUnreachable: "fail-open" });
+      assert.ok(!answer.deferred && answer.basis === "fail-open" && answer.permit === null && answer.receipt === null);
+      assert.equal((await object.inspect()).calls, 0);
+    });
+
+    it("does as it was last told with last-known", async () => {
+      const options = { whenUnreachable: "last-known", localAdmission: false };
+      const object = await real("last-known", { ...FRESH, open_ms: 60_000 });
+      const set = (broken: boolean): Promise<void> => object.raw("setUp", { broken });
+      await set(true);
+      const unknown = await admitted("last-known", "success", options);
+      assert.ok(unknown.deferred && unknown.basis === "fail-closed");
+      await set(false);
+      await admitted("last-known", "success", options);
+      await set(true);
+      const known = await admitted("last-known", "success", options);
+      assert.ok(!known.deferred && known.basis === "last-known" && known.permit === null);
+      await set(false);
+      await object.ok("force", "open");
+      await admitted("last-known", "success", options);
+      await set(true);
+      const refused = await admitted("last-known", "success", options);
+      assert.ok(refused.deferred && refused.basis === "last-known" && refused.reason === "forced-open");
+    });
+
+    it("has its time to answer, and a probe that comes later is given back", async () => {
+      const object = await real("busy", { ...PLAIN, open_ms: 1, lease_ms: 60_000 });
+      await object.trip();
+      await sleep(5);
+      await object.raw("calls");
+      const busy = object.raw("busy", 800);
+      await sleep(100);
+      const answer = await admitted("busy", "success", { answerWithinMs: 200 });
+      assert.ok(answer.deferred && answer.reason === "unreachable");
+      assert.match(answer.fault?.message ?? "", /did not answer within 200 ms/);
+      await busy;
+      await until("the lease is back", async () => {
+        const { state, leases } = await object.inspect();
+        return state === "half-open" && leases.length === 0;
+      });
+      assert.deepEqual(await object.raw("calls"), ["acquire", "release"]);
+    });
+
+    it("never hides how a call ended when the report fails", async () => {
+      const object = await real("unreported", { ...FRESH, fresh_ms: 0 });
+      const call = guarded("unreported", { ms: 400 });
+      await until("it was admitted", async () => (await object.raw<string[]>("calls")).length > 0);
+      await object.raw("setUp", { broken: true });
+      const result = await call;
+      assert.ok(!result.deferred && result.value === 200 && result.receipt === null);
+    });
+  });
+
+  it("hands permits on as text", async () => {
+    const object = await real("text", { ...PLAIN, open_ms: 1, lease_ms: 60_000 });
+    await object.trip();
+    await sleep(5);
+    const answer = await workerd.object<{ value: { permit: string; token: string } }>(
+      '["default","text"]',
+      "acquire",
+      "text",
+      "elsewhere",
+    );
+    assert.match(answer.value.permit, /^\d+:\d+$/);
+    assert.equal(answer.value.permit.split(":")[1], answer.value.token);
+    const receipt = await workerd.client<Receipt>("text", {}, "report", answer.value.permit, "success");
+    assert.deepEqual([receipt.applied, receipt.state], [true, "closed"]);
+    const again = await workerd.client<Receipt>("text", {}, "report", answer.value.permit, "success");
+    assert.equal(again.stale, "already-reported");
+  });
+
+  it("lists the dependencies of a namespace", async () => {
+    const options = { namespace: "listing" };
+    for (const name of ["b", "a", "c:d"]) await workerd.post("admitted", { dependency: name, options, outcome: "success" });
+    const list = (): Promise<string[]> => workerd.post("list", options);
+    await until("all are listed", async () => (await list()).length === 3);
+    assert.deepEqual(await list(), ["a", "b", "c:d"]);
+    await workerd.client("a", options, "forget");
+    assert.deepEqual(await list(), ["b", "c:d"]);
+    assert.deepEqual(await workerd.post("list", { namespace: "nobody's" }), []);
+  });
+
+  it("throws the object's faults", async () => {
+    await assert.rejects(workerd.client("", {}, "inspect"), (error) => {
+      assert.ok(error instanceof RemoteError && error.name === "BreakerError");
+      assert.equal(error.fault?.code, "invalid-dependency");
+      return true;
+    });
+    await assert.rejects(admitted("x".repeat(257), "success"), { name: "BreakerError" });
+  });
+
+  it("makes a 503 with Retry-After, and a delay for queues", async () => {
+    const helpers = (deferral: object): Promise<{ status: number; headers: Record<string, string>; body: string; delays: number[] }> =>
+      workerd.post("helpers", deferral);
+    const plain = await helpers({ retryAfterMs: 1_001, spreadMs: 0 });
+    assert.deepEqual([plain.status, plain.headers["retry-after"], plain.headers["x-own"]], [503, "2", "1"]);
+    assert.deepEqual([plain.body, plain.delays], ["later", [2, 2]]);
+    assert.equal((await helpers({ retryAfterMs: 1, spreadMs: 0 })).headers["retry-after"], "1");
+    assert.deepEqual((await helpers({ retryAfterMs: 1e9, spreadMs: 0 })).delays, [43_200, 43_200]);
+    const drawn = new Set<number>();
+    for (let time = 0; time < 30; time++) for (const d of (await helpers({ retryAfterMs: 10_000, spreadMs: 20_000 })).delays) drawn.add(d);
+    assert.ok(drawn.size > 3, "all callers would return together");
+    assert.ok([...drawn].every((delay) => delay >= 10 && delay <= 30), [...drawn].join(" "));
+  });
+});

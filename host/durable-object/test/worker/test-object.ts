@@ -1,0 +1,141 @@
+import { HalfOpen, type Reply, type Settlement } from "../../dist/index.js";
+import type { Decision, Outcome, Receipt, Tally } from "../../dist/index.js";
+import type { Internals, Surroundings } from "../../dist/surroundings.js";
+import { Hostile, type Misdeed } from "./hostile.js";
+import { encode } from "./json.js";
+
+/** What a test gives to an object. It lives as long as the object does: a restart forgets it. */
+export interface Setup {
+  /** The instant on the virtual clock; null for the real one. */
+  now?: bigint | null;
+  seed?: bigint;
+  policy?: unknown;
+  /** What the component does after it has done its work. */
+  misdeed?: Misdeed;
+  /** Whether every call throws what is no fault. */
+  broken?: boolean;
+}
+
+/** The shipped class with a clock, a randomness, a default policy and a component that the test holds in its hands. */
+export class TestObject extends HalfOpen {
+  readonly #setup: { now: bigint | null; seed: bigint; broken: boolean };
+  readonly #surroundings: Surroundings & Internals;
+  readonly #hostile: Hostile;
+  #calls: string[] = [];
+
+  constructor(ctx: DurableObjectState, env: unknown) {
+    const setup: { now: bigint | null; seed: bigint; broken: boolean } = { now: null, seed: 1n, broken: false };
+    const hostile = new Hostile();
+    const surroundings: Surroundings & Internals = {
+      now: () => setup.now ?? Date.now(),
+      random: () => {
+        setup.seed = BigInt.asUintN(64, setup.seed + 0x9e3779b97f4a7c15n);
+        return mixed(setup.seed);
+      },
+      get runtime() {
+        return hostile.runtime;
+      },
+    };
+    super(ctx, env, surroundings);
+    this.#setup = setup;
+    this.#surroundings = surroundings;
+    this.#hostile = hostile;
+  }
+
+  setUp({ now, seed, policy, misdeed, broken }: Setup): void {
+    if (now !== undefined) this.#setup.now = now;
+    if (seed !== undefined) this.#setup.seed = seed;
+    if (policy !== undefined) this.#surroundings.defaultPolicy = policy as NonNullable<Surroundings["defaultPolicy"]>;
+    if (misdeed !== undefined) this.#hostile.misdeed = misdeed;
+    if (broken !== undefined) this.#setup.broken = broken;
+  }
+
+  /** Ends the object; the next call makes it anew from what is stored. */
+  restart(): void {
+    this.ctx.abort("restarted by a test");
+  }
+
+  async wipe(): Promise<void> {
+    await this.ctx.storage.deleteAlarm();
+    await this.ctx.storage.deleteAll();
+  }
+
+  /** Answers nobody for so long. */
+  async busy(ms: number): Promise<void> {
+    await this.ctx.blockConcurrencyWhile(() => new Promise((resolve) => setTimeout(resolve, ms)));
+  }
+
+  /** Runs SQL on the object's own database. */
+  sql(query: string): unknown[] {
+    return this.ctx.storage.sql.exec(query).toArray();
+  }
+
+  /** How many instances of the component were made for this object. */
+  instances(): number {
+    return this.#hostile.made;
+  }
+
+  alarmAt(): Promise<number | null> {
+    return this.ctx.storage.getAlarm();
+  }
+
+  /** The calls of the breaker so far, and forgets them. */
+  calls(): string[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
+  }
+
+  /** Asks and reports so many times. */
+  hammer(dependency: string, times: number): void {
+    for (let time = 0; time < times; time++) {
+      const decision = super.acquire(dependency, "hammer");
+      if (!decision.ok || decision.value.kind !== "proceed") throw new Error(JSON.stringify(decision));
+      const receipt = super.report(dependency, decision.value.permit, time % 3 === 0 ? "failure" : "success", 5);
+      if (!receipt.ok || !receipt.value.applied) throw new Error(JSON.stringify(receipt));
+    }
+  }
+
+  override acquire(dependency: string, caller: string): Reply<Decision> {
+    this.#note("acquire");
+    return super.acquire(dependency, caller);
+  }
+
+  override settleAndAcquire(dependency: string, caller: string, settled: Settlement[]): Reply<Decision> {
+    this.#note(`settleAndAcquire ${encode(settled)}`);
+    return super.settleAndAcquire(dependency, caller, settled);
+  }
+
+  override report(dependency: string, permit: string, outcome: Outcome, took?: number | bigint | null): Reply<Receipt> {
+    this.#note(`report ${outcome}`);
+    return super.report(dependency, permit, outcome, took);
+  }
+
+  override reportTally(dependency: string, permit: string, tally: Tally): Reply<Receipt> {
+    this.#note(`reportTally ${encode(tally)}`);
+    return super.reportTally(dependency, permit, tally);
+  }
+
+  override renew(dependency: string, permit: string): Reply<Receipt> {
+    this.#note("renew");
+    return super.renew(dependency, permit);
+  }
+
+  override release(dependency: string, permit: string): Reply<Receipt> {
+    this.#note("release");
+    return super.release(dependency, permit);
+  }
+
+  #note(call: string): void {
+    if (this.#setup.broken) throw new Error("broken by a test");
+    this.#calls.push(call);
+  }
+}
+
+/** SplitMix64. */
+function mixed(state: bigint): bigint {
+  let z = state;
+  z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
+  z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
+  return z ^ (z >> 31n);
+}

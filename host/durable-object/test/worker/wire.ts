@@ -1,0 +1,22 @@
+import type { Reply } from "../../dist/faults.js";
+
+/** A step of a replay file, as the Worker runs it. */
+export interface WireStep {
+  at: bigint;
+  dependency: string;
+  /** The method and its arguments; a permit is named by where it is kept. */
+  call:
+    | { do: "acquire"; caller: string; keepAs: string; times: number }
+    | { do: "report" | "reportTally" | "renew" | "release"; permit: string; args: unknown[]; times: number }
+    | { do: "inspect" | "reset" | "forget" }
+    | { do: "configure" | "force"; args: unknown[] }
+    | { do: "restart" };
+  /** Whether the state after it is asked for. */
+  look: boolean;
+}
+
+/** What came of a step: the reply of each call, or null where no permit was kept under the name. */
+export interface WireAnswer {
+  replies: Reply<unknown>[] | null;
+  look: Reply<unknown> | null;
+}
