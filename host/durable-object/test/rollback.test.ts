@@ -97,7 +97,7 @@ describe("a record", () => {
     const [row] = await object.raw<{ data: string }[]>("sql", "SELECT hex(data) AS data FROM halfopen_record");
     const bytes = Buffer.from(row?.data ?? "", "hex");
     bytes[0] = 200;
-    bytes.writeUInt32LE(crc32(bytes.subarray(0, -4)), bytes.length - 4);
+    bytes.writeBigUInt64LE(fnv1a(bytes.subarray(0, -8)), bytes.length - 8);
     await object.raw("sql", `UPDATE halfopen_record SET data = x'${bytes.toString("hex")}'`);
     await object.raw("restart").catch(() => {});
     const reply = await object.reply("acquire", "A");
@@ -131,11 +131,8 @@ describe("a record", () => {
   });
 });
 
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  return (crc ^ 0xffffffff) >>> 0;
+function fnv1a(bytes: Uint8Array): bigint {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash;
 }
