@@ -28,11 +28,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match payments.acquire()? {
         Decision::Probe(guard) => {
             println!("probing under fencing token {:?}", guard.token());
-            let receipt = match charge(true) {
+            let recorded = match charge(true) {
                 Ok(_) => guard.success()?,
                 Err(_) => guard.failure()?,
             };
-            println!("the breaker is {}", receipt.state);
+            // The outcome of a probe is written at once; a success of a closed call may be counted in memory first.
+            if let Some(receipt) = recorded.receipt() {
+                println!("the breaker is {}", receipt.state);
+            }
         }
         other => println!("no probe: {other:?}"),
     }

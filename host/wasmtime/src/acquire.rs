@@ -2,21 +2,26 @@
 
 use std::time::Duration;
 
+use event_listener::{EventListener, Listener};
+
 use crate::breaker::{Breaker, Decision, mismatch};
 use crate::builder::OnStoreError;
 use crate::clock::Clock;
+use crate::draft::Held;
 use crate::error::{BreakerError, StoreError};
 use crate::events;
 use crate::guard::{PermitGuard, Terms};
 use crate::last_known::Fallback;
+use crate::local::{Entry, Remembered, Ticket};
 use crate::op::{Answer, Call};
+use crate::store::Snapshot;
 use crate::wire;
 
 /// How often it is asked again when each lease has run out by the time it arrives.
 const LATE: u32 = 3;
 
 /// When an acquire was sent, by both clocks: the machine may have been stopped, or its clock set, since.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub now: u64,
     pub monotonic: Duration,
@@ -34,29 +39,138 @@ impl Sent {
     }
 }
 
+/// What came of asking, and where the answer is from.
+pub(crate) enum Answered {
+    /// From memory.
+    Here(Remembered),
+    /// From the component.
+    There(Decision),
+}
+
+/// What a call does that memory did not answer.
+enum Turn {
+    Ask(Option<Ticket>),
+    Wait(EventListener),
+    Recall(Remembered),
+}
+
 impl Breaker {
-    /// Asks whether a call may be made.
+    /// Asks whether a call may be made: from memory while the last answer holds, and the component otherwise. Of several
+    /// that would ask at the same time one does, and the others go by its answer.
     ///
     /// A probe whose lease has run out by the time it arrives here is treated as lost, and asked for anew.
     ///
     /// # Errors
     /// [`BreakerError`]; while the store fails, as [`OnStoreError`] says.
     pub fn acquire(&self) -> Result<Decision, BreakerError> {
-        let inner = &self.host.inner;
+        loop {
+            if let Some(remembered) = self.recall() {
+                return Ok(self.hand_out(remembered));
+            }
+            match self.turn_to_ask() {
+                Turn::Ask(ticket) => return self.ask(ticket.as_ref()),
+                Turn::Wait(asked) => asked.wait(),
+                Turn::Recall(remembered) => return Ok(self.hand_out(remembered)),
+            }
+        }
+    }
+
+    /// [`acquire`](Breaker::acquire), but of the component whatever is known in memory.
+    ///
+    /// # Errors
+    /// As [`acquire`](Breaker::acquire).
+    pub fn acquire_fresh(&self) -> Result<Decision, BreakerError> {
+        self.settle_counts();
+        let ticket = self.handle.local.as_ref().map(|local| local.ticket());
+        self.ask(ticket.as_ref())
+    }
+
+    /// [`acquire`](Breaker::acquire) for async code: where the store has to be asked, that is done on a thread of its own.
+    /// A permit from there that is dropped is given back on such a thread as well, so shortly after.
+    ///
+    /// # Errors
+    /// As [`acquire`](Breaker::acquire).
+    pub async fn acquire_async(&self) -> Result<Decision, BreakerError> {
+        let mut decision = match self.admit_async().await? {
+            Answered::Here(remembered) => self.hand_out(remembered),
+            Answered::There(decision) => decision,
+        };
+        if let Decision::Proceed(guard) | Decision::Probe(guard) = &mut decision {
+            guard.settle_elsewhere();
+        }
+        Ok(decision)
+    }
+
+    /// Asks, from memory where that answers.
+    pub(crate) fn admit(&self) -> Result<Answered, BreakerError> {
+        match self.recall() {
+            Some(remembered) => Ok(Answered::Here(remembered)),
+            None => self.acquire().map(Answered::There),
+        }
+    }
+
+    pub(crate) async fn admit_async(&self) -> Result<Answered, BreakerError> {
+        loop {
+            if let Some(remembered) = self.recall() {
+                return Ok(Answered::Here(remembered));
+            }
+            match self.turn_to_ask() {
+                Turn::Ask(ticket) => {
+                    let breaker = self.share();
+                    let decision = blocking::unblock(move || breaker.ask(ticket.as_ref())).await?;
+                    return Ok(Answered::There(decision));
+                }
+                Turn::Wait(asked) => asked.await,
+                Turn::Recall(remembered) => return Ok(Answered::Here(remembered)),
+            }
+        }
+    }
+
+    #[inline]
+    fn recall(&self) -> Option<Remembered> {
+        let inner = &*self.handle.host.inner;
+        inner.local.as_ref()?.recall(self.handle.local.as_ref()?, &*inner.clock)
+    }
+
+    fn turn_to_ask(&self) -> Turn {
+        let Some(local) = &self.handle.local else { return Turn::Ask(None) };
+        match local.enter() {
+            // Somebody may have had the answer in the meantime.
+            Entry::Ask(ticket) => self.recall().map_or(Turn::Ask(Some(ticket)), Turn::Recall),
+            Entry::Wait(asked) => Turn::Wait(asked),
+        }
+    }
+
+    fn hand_out(&self, remembered: Remembered) -> Decision {
+        match remembered {
+            Remembered::Admit(admission) => Decision::Proceed(PermitGuard::new(self, Terms::from_memory(&admission))),
+            Remembered::Defer(deferral) => Decision::Defer(deferral),
+        }
+    }
+
+    /// Asks the component.
+    fn ask(&self, ticket: Option<&Ticket>) -> Result<Decision, BreakerError> {
+        let inner = &self.handle.host.inner;
         for _ in 0..LATE {
             let sent = Sent::at(&*inner.clock);
-            let decision = match self.run(Call::Acquire { caller: self.caller.clone() }) {
-                Ok(Answer::Decision(decision)) => decision,
-                Ok(other) => return Err(mismatch(&other)),
+            let (result, view) = inner.perform(self.op(Call::Acquire { caller: self.handle.caller.clone() }), None);
+            if result.is_err() {
+                ticket.iter().for_each(|ticket| ticket.failed());
+            }
+            let (decision, version) = match result {
+                Ok(Held { answer: Answer::Decision(decision), version, .. }) => (decision, version),
+                Ok(other) => return Err(mismatch(&other.answer)),
                 Err(BreakerError::Store(error)) => return self.without_store(error, sent),
                 Err(error) => return Err(error),
             };
+            let generation = ticket.and_then(|ticket| self.learn(ticket, &decision, version, sent, view));
             if inner.on_store_error == OnStoreError::LastKnown {
-                inner.last_known.note(&self.dependency, &decision, sent.monotonic);
+                inner.last_known.note(self.dependency(), &decision, sent.monotonic);
             }
             match decision {
                 wire::Decision::Proceed(admission) => {
-                    return Ok(Decision::Proceed(PermitGuard::new(self, Terms::admitted(&admission, sent))));
+                    let terms = Terms::admitted(&admission, generation, sent);
+                    return Ok(Decision::Proceed(PermitGuard::new(self, terms)));
                 }
                 wire::Decision::Defer(deferral) => return Ok(Decision::Defer(deferral)),
                 wire::Decision::Probe(probe) => {
@@ -68,36 +182,37 @@ impl Breaker {
         }
         Err(BreakerError::Other(format!(
             "a probe of {:?} was granted, and its lease had run out before the answer arrived; give it a longer lease_ms",
-            self.dependency
+            self.dependency()
         )))
     }
 
-    /// [`acquire`](Breaker::acquire) for async code: the store is asked on a thread of its own. A permit from here that is
-    /// dropped is given back on such a thread as well, so shortly after.
-    ///
-    /// # Errors
-    /// As [`acquire`](Breaker::acquire).
-    pub async fn acquire_async(&self) -> Result<Decision, BreakerError> {
-        let breaker = self.clone();
-        let mut decision = blocking::unblock(move || breaker.acquire()).await?;
-        if let Decision::Proceed(guard) | Decision::Probe(guard) = &mut decision {
-            guard.settle_elsewhere();
-        }
-        Ok(decision)
+    /// Keeps an answer for the calls to come, and hands over what was counted under the last one.
+    fn learn(
+        &self,
+        ticket: &Ticket,
+        decision: &wire::Decision,
+        version: u64,
+        sent: Sent,
+        view: Option<Snapshot>,
+    ) -> Option<u32> {
+        let (generation, due) = ticket.answered(decision, version, sent);
+        self.settle(due);
+        self.handle.host.inner.hand_over_soon(ticket.local(), view);
+        generation
     }
 
     fn without_store(&self, error: StoreError, sent: Sent) -> Result<Decision, BreakerError> {
-        let inner = &self.host.inner;
+        let inner = &self.handle.host.inner;
         let fallback = match inner.on_store_error {
             OnStoreError::FailClosed => Fallback::Unknown,
             OnStoreError::FailOpen => Fallback::Proceed,
-            OnStoreError::LastKnown => inner.last_known.recall(&self.dependency, inner.clock.monotonic()),
+            OnStoreError::LastKnown => inner.last_known.recall(self.dependency(), inner.clock.monotonic()),
         };
         match fallback {
             Fallback::Unknown => Err(error.into()),
             Fallback::Defer(deferral) => Ok(Decision::Defer(deferral)),
             Fallback::Proceed => {
-                events::unrecorded(&inner.namespace, &self.dependency);
+                events::unrecorded(&inner.namespace, self.dependency());
                 Ok(Decision::Proceed(PermitGuard::new(self, Terms::unrecorded(error, sent))))
             }
         }

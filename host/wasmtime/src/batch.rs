@@ -42,18 +42,24 @@ impl<'a> Ground<'a> {
         Key { namespace: self.namespace, dependency: &op.dependency }
     }
 
-    /// Runs an operation on a plain look at the store. Most write nothing and end here.
-    pub fn attempt(&self, op: &Op) -> Tried {
-        let ran = self.store.load(self.key(op)).map_err(BreakerError::from).and_then(|view| {
-            let ran = self.pool.lend().map_err(BreakerError::from)?.run(op, &view);
-            Ok((ran, view.version))
-        });
+    /// A plain look at the record of an operation.
+    pub fn look(&self, op: &Op) -> Result<Snapshot, StoreError> {
+        self.store.load(self.key(op))
+    }
+
+    /// Runs an operation on a look at its record. Most write nothing and end here.
+    pub fn attempt(&self, op: &Op, view: &Snapshot) -> Tried {
+        let ran = match self.pool.lend() {
+            Ok(mut loan) => loan.run(op, view),
+            Err(fault) => Ran::Fault(fault),
+        };
         match ran {
-            Err(error) => Tried::Settled(Err(error)),
-            Ok((Ran::Refused(error), _)) => Tried::Settled(Err(op.explain(error))),
-            Ok((Ran::Fault(fault), _)) => Tried::Settled(Err(fault.into())),
-            Ok((Ran::Done(answer, None), _)) => Tried::Settled(Ok(Held { answer, transitions: Vec::new() })),
-            Ok((Ran::Done(answer, Some(change)), based_on)) => Tried::Wants(Wanted { based_on, change, answer }),
+            Ran::Refused(error) => Tried::Settled(Err(op.explain(error))),
+            Ran::Fault(fault) => Tried::Settled(Err(fault.into())),
+            Ran::Done(answer, None) => {
+                Tried::Settled(Ok(Held { answer, transitions: Vec::new(), version: view.version }))
+            }
+            Ran::Done(answer, Some(change)) => Tried::Wants(Wanted { based_on: view.version, change, answer }),
         }
     }
 
@@ -70,7 +76,7 @@ impl<'a> Ground<'a> {
         };
         match self.store.commit(&[write]) {
             Ok(outcomes) if outcomes == [CommitOutcome::Committed] => {
-                Some(Ok(Held { answer, transitions: change.transitions }))
+                Some(Ok(Held { answer, transitions: change.transitions, version: based_on + change.commits }))
             }
             Ok(_) => None,
             Err(error) => Some(Err(error.into())),

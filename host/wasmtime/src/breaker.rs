@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::error::{BreakerError, StoreError};
 use crate::guard::PermitGuard;
 use crate::host::Host;
+use crate::local::{Admitted, Local};
 use crate::op::{Answer, Call, Op};
 use crate::store::Key;
 use crate::wire::{Deferral, Inspection, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Tally, Transition};
@@ -23,40 +24,83 @@ pub enum Decision {
 }
 
 /// The breaker of one dependency. Clones are cheap, and speak of the same record.
-#[derive(Clone, Debug)]
+///
+/// While the component's last answer holds (the policy's `fresh_ms`), calls are admitted and refused from this process's
+/// memory, in nanoseconds; all handles of one dependency in a [`Host`] share what is known. Successes are counted in memory
+/// and handed over with the next failure, when that answer ends, or when the last handle of the host goes. A process that
+/// crashes loses the successes that it has not handed over: never a failure, a lease or a change of state. What this
+/// process learns it acts on at once; what another one does, within `fresh_ms`.
+///
+/// Threads that call [`acquire`](Breaker::acquire) very often do best with a clone each; [`call`](Breaker::call) does not
+/// mind sharing one.
 pub struct Breaker {
-    pub(crate) host: Host,
-    pub(crate) dependency: Arc<str>,
-    pub(crate) caller: Arc<str>,
-    pub(crate) timeout: Option<Duration>,
+    pub(crate) handle: Arc<Handle>,
+}
+
+/// What a handle and its permits share. A clone of the handle has one of its own, so that threads with a clone each do not
+/// contend for its count of references.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    pub host: Host,
+    pub dependency: Arc<str>,
+    pub caller: Arc<str>,
+    pub timeout: Option<Duration>,
+    /// What is known in memory; none where local admission is off.
+    pub local: Option<Arc<Local>>,
+}
+
+impl Clone for Breaker {
+    fn clone(&self) -> Self {
+        Breaker { handle: Arc::new((*self.handle).clone()) }
+    }
+}
+
+impl std::fmt::Debug for Breaker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Breaker").field("dependency", &self.handle.dependency).finish_non_exhaustive()
+    }
 }
 
 impl Breaker {
     pub(crate) fn new(host: Host, dependency: String) -> Self {
         let caller = host.inner.caller.clone();
-        Breaker { host, dependency: dependency.into(), caller, timeout: None }
+        let local = host.inner.local.as_ref().map(|admission| admission.of(&dependency));
+        let dependency = local.as_ref().map_or_else(|| dependency.into(), |local| local.dependency.clone());
+        Breaker { handle: Arc::new(Handle { host, dependency, caller, timeout: None, local }) }
+    }
+
+    /// The same handle once more.
+    pub(crate) fn share(&self) -> Self {
+        Breaker { handle: self.handle.clone() }
+    }
+
+    /// A handle that does not keep the host from closing.
+    pub(crate) fn passive(&self) -> Self {
+        let handle = Handle { host: self.handle.host.passive(), ..(*self.handle).clone() };
+        Breaker { handle: Arc::new(handle) }
     }
 
     /// Who holds the leases that this handle takes, as `inspect` shows it; up to 64 bytes.
     #[must_use]
     pub fn caller(mut self, name: impl Into<String>) -> Self {
-        self.caller = name.into().into();
+        Arc::make_mut(&mut self.handle).caller = name.into().into();
         self
     }
 
     /// How long a call through this handle may take: see [`call`](Breaker::call) and [`call_async`](Breaker::call_async).
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
-        self.timeout = Some(limit);
+        Arc::make_mut(&mut self.handle).timeout = Some(limit);
         self
     }
 
     /// The dependency.
     pub fn dependency(&self) -> &str {
-        &self.dependency
+        &self.handle.dependency
     }
 
-    /// Reports the outcome of a call made under a permit, and how long it took where that is known.
+    /// Reports the outcome of a call made under a permit, and how long it took where that is known. This always asks the
+    /// component, after handing over the successes that are counted in memory.
     ///
     /// A report with a lease may be repeated: it counts once. A report without one must not be repeated once it may have
     /// reached the store.
@@ -64,6 +108,12 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`]. A report that came too late is no error: see [`Receipt::verdict`].
     pub fn report(&self, permit: Permit, outcome: Outcome, took: Option<Duration>) -> Result<Receipt, BreakerError> {
+        if permit.lease.is_none() && matches!(outcome, Outcome::Failure | Outcome::Timeout) {
+            let slower_than = self.handle.local.as_ref().and_then(|local| local.slower_than());
+            let admitted = Admitted { epoch: permit.epoch, generation: None, slower_than };
+            return self.record_there(admitted, outcome, took);
+        }
+        self.settle_counts();
         self.receipt(Call::Report { permit, outcome, took: took.map(millis) })
     }
 
@@ -72,6 +122,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`].
     pub fn report_tally(&self, permit: Permit, tally: Tally) -> Result<Receipt, BreakerError> {
+        self.settle_counts();
         self.receipt(Call::ReportTally { permit, tally })
     }
 
@@ -91,11 +142,13 @@ impl Breaker {
         self.receipt(Call::Release { permit })
     }
 
-    /// Shows the dependency. It changes nothing and takes no lease.
+    /// Shows the dependency. It changes nothing and takes no lease; the successes that are counted in memory are handed
+    /// over before.
     ///
     /// # Errors
     /// [`BreakerError`].
     pub fn inspect(&self) -> Result<Inspection, BreakerError> {
+        self.settle_counts();
         match self.run(Call::Inspect)? {
             Answer::Inspection(inspection) => Ok(inspection),
             other => Err(mismatch(&other)),
@@ -118,7 +171,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`]; [`InvalidPolicy`](BreakerError::InvalidPolicy) names all wrong fields at once.
     pub fn configure(&self, policy: &Policy) -> Result<Receipt, BreakerError> {
-        self.receipt(Call::Configure { policy: Box::new(*policy) })
+        self.control(Call::Configure { policy: Box::new(*policy) })
     }
 
     /// Forces a state, or takes that back. With `lasting` it ends by itself so long after it was set. The note is up to
@@ -127,7 +180,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`].
     pub fn force(&self, mode: Mode, lasting: Option<Duration>, note: &str) -> Result<Receipt, BreakerError> {
-        self.receipt(Call::Force { mode, lasting: lasting.map(millis), note: note.into() })
+        self.control(Call::Force { mode, lasting: lasting.map(millis), note: note.into() })
     }
 
     /// Closes the breaker and lets it forget what was; the policy stays. Also mends a damaged record.
@@ -135,7 +188,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`].
     pub fn reset(&self) -> Result<Receipt, BreakerError> {
-        self.receipt(Call::Reset)
+        self.control(Call::Reset)
     }
 
     /// Removes the record, its history and its policy. Permits that are out stay stale. Also removes a damaged record.
@@ -143,7 +196,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`].
     pub fn forget(&self) -> Result<Receipt, BreakerError> {
-        self.receipt(Call::Forget)
+        self.control(Call::Forget)
     }
 
     /// The newest transitions, at most `limit`, oldest first.
@@ -151,19 +204,36 @@ impl Breaker {
     /// # Errors
     /// Those of the store.
     pub fn history(&self, limit: usize) -> Result<Vec<Transition>, StoreError> {
-        let inner = &self.host.inner;
-        inner.store.history(Key { namespace: &inner.namespace, dependency: &self.dependency }, limit)
+        let inner = &self.handle.host.inner;
+        inner.store.history(Key { namespace: &inner.namespace, dependency: self.dependency() }, limit)
     }
 
-    fn receipt(&self, call: Call) -> Result<Receipt, BreakerError> {
+    /// A control operation: what was counted comes before it, and what was known is over with it.
+    fn control(&self, call: Call) -> Result<Receipt, BreakerError> {
+        self.settle_counts();
+        let result = self.receipt(call);
+        self.settle(self.handle.local.as_ref().and_then(|local| local.end()));
+        result
+    }
+
+    pub(crate) fn receipt(&self, call: Call) -> Result<Receipt, BreakerError> {
         match self.run(call)? {
             Answer::Receipt(receipt) => Ok(receipt),
             other => Err(mismatch(&other)),
         }
     }
 
+    /// Runs an operation, and heeds what the answer says of the state.
     pub(crate) fn run(&self, call: Call) -> Result<Answer, BreakerError> {
-        self.host.inner.run(Op { dependency: self.dependency.clone(), call })
+        let held = self.handle.host.inner.perform(self.op(call), None).0?;
+        if let Some(local) = &self.handle.local {
+            self.settle(local.hear(&held.answer, held.version));
+        }
+        Ok(held.answer)
+    }
+
+    pub(crate) fn op(&self, call: Call) -> Op {
+        Op { dependency: self.handle.dependency.clone(), call }
     }
 }
 

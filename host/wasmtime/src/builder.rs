@@ -13,6 +13,7 @@ use crate::group::Group;
 use crate::host::{Host, Inner};
 use crate::instance::{Blueprint, MakeError};
 use crate::last_known::LastKnown;
+use crate::local::LocalAdmission;
 use crate::pool::Pool;
 use crate::store::Store;
 use crate::wire::Policy;
@@ -59,6 +60,7 @@ pub struct HostBuilder {
     pub(crate) history: usize,
     pub(crate) caller: Option<String>,
     pub(crate) on_store_error: OnStoreError,
+    pub(crate) local_admission: bool,
 }
 
 pub(crate) enum Place {
@@ -79,6 +81,7 @@ impl Default for HostBuilder {
             history: 1_000,
             caller: None,
             on_store_error: OnStoreError::default(),
+            local_admission: true,
         }
     }
 }
@@ -155,6 +158,14 @@ impl HostBuilder {
         self
     }
 
+    /// Whether calls are admitted and refused from memory for as long as the component says (the policy's `fresh_ms`), and
+    /// successes handed over later. Default true. Without it every call asks the store, and every outcome is written at
+    /// once: the same as `fresh_ms = 0`.
+    pub fn local_admission(mut self, on: bool) -> Self {
+        self.local_admission = on;
+        self
+    }
+
     /// Opens the store, compiles the component unless it was before, and makes its first instance.
     ///
     /// # Errors
@@ -178,20 +189,20 @@ impl HostBuilder {
             Place::Store(store) => store,
         };
         let caller = self.caller.unwrap_or_else(|| format!("pid {}", std::process::id()));
-        Ok(Host {
-            inner: Arc::new(Inner {
-                store,
-                clock: self.clock,
-                pool,
-                group: Group::default(),
-                last_known: LastKnown::default(),
-                component,
-                namespace: self.namespace.into(),
-                default_policy: self.default_policy,
-                history: self.history,
-                caller: caller.into(),
-                on_store_error: self.on_store_error,
-            }),
-        })
+        let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed));
+        Ok(Host::new(Inner {
+            store,
+            clock: self.clock,
+            pool,
+            group: Group::default(),
+            last_known: LastKnown::default(),
+            local,
+            component,
+            namespace: self.namespace.into(),
+            default_policy: self.default_policy,
+            history: self.history,
+            caller: caller.into(),
+            on_store_error: self.on_store_error,
+        }))
     }
 }

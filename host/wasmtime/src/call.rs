@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use futures_timer::Delay;
 
-use crate::breaker::{Breaker, Decision};
+use crate::admission::Admission;
+use crate::breaker::Breaker;
 use crate::clock::Clock;
 use crate::error::{BreakerError, CallError};
 use crate::events;
-use crate::wire::{Outcome, Receipt};
+use crate::recorded::Recorded;
+use crate::wire::Outcome;
 
 impl Breaker {
     /// Asks, makes the call if it may be made, and reports: `Ok` as success, `Err` as failure, a panic as failure.
@@ -34,22 +36,18 @@ impl Breaker {
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let guard = match self.acquire()? {
-            Decision::Proceed(guard) | Decision::Probe(guard) => guard,
-            Decision::Defer(deferral) => return Err(CallError::Deferred(deferral)),
-        };
-        let clock = self.host.inner.clock.clone();
-        let keeper = guard.keep_alive();
-        let begun = clock.monotonic();
+        let admission = Admission::of(self, self.admit()?).map_err(CallError::Deferred)?;
+        let keeper = admission.keep_alive();
+        let begun = admission.begun();
         let result = f();
-        let took = clock.monotonic().saturating_sub(begun);
+        let took = begun.map(|begun| self.clock().monotonic().saturating_sub(begun));
         drop(keeper);
         let outcome = match classify(&result) {
             Outcome::Ignored => Outcome::Ignored,
-            _ if self.timeout.is_some_and(|limit| took >= limit) => Outcome::Timeout,
+            _ if self.handle.timeout.zip(took).is_some_and(|(limit, took)| took >= limit) => Outcome::Timeout,
             outcome => outcome,
         };
-        self.trace(guard.report(outcome, Some(took)));
+        self.trace(admission.report(outcome, took));
         result.map_err(CallError::Failed)
     }
 
@@ -80,28 +78,29 @@ impl Breaker {
     where
         F: Future<Output = Result<T, E>>,
     {
-        let guard = match self.acquire_async().await? {
-            Decision::Proceed(guard) | Decision::Probe(guard) => guard,
-            Decision::Defer(deferral) => return Err(CallError::Deferred(deferral)),
-        };
-        let clock = self.host.inner.clock.clone();
-        let keeper = guard.keep_alive();
-        let begun = clock.monotonic();
+        let admission = Admission::of(self, self.admit_async().await?).map_err(CallError::Deferred)?.settle_elsewhere();
+        let keeper = admission.keep_alive();
+        let begun = admission.begun();
         // Dropped at the end of its limit, and so cut off, before that is reported.
-        let result = within(self.timeout, f()).await;
-        let took = Some(clock.monotonic().saturating_sub(begun));
+        let result = within(self.handle.timeout, f()).await;
+        let took = begun.map(|begun| self.clock().monotonic().saturating_sub(begun));
         drop(keeper);
         let Some(result) = result else {
-            self.trace(guard.report_async(Outcome::Timeout, took).await);
-            return Err(CallError::TimedOut(self.timeout.unwrap_or_default()));
+            self.trace(admission.report_async(Outcome::Timeout, took).await);
+            return Err(CallError::TimedOut(self.handle.timeout.unwrap_or_default()));
         };
-        self.trace(guard.report_async(classify(&result), took).await);
+        self.trace(admission.report_async(classify(&result), took).await);
         result.map_err(CallError::Failed)
     }
 
-    fn trace(&self, reported: Result<Receipt, BreakerError>) {
+    fn clock(&self) -> &dyn Clock {
+        &*self.handle.host.inner.clock
+    }
+
+    #[inline]
+    fn trace(&self, reported: Result<Recorded, BreakerError>) {
         if let Err(error) = reported {
-            events::unreported(self.host.namespace(), &self.dependency, &error);
+            events::unreported(self.handle.host.namespace(), self.dependency(), &error);
         }
     }
 }

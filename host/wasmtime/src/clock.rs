@@ -4,6 +4,15 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// Both times of a [`Clock`], read together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Glance {
+    /// As [`Clock::now`].
+    pub now: u64,
+    /// As [`Clock::monotonic`].
+    pub monotonic: Duration,
+}
+
 /// What a host tells the time with.
 ///
 /// All hosts of one record must read one clock. Where the store has a clock of its own
@@ -17,6 +26,23 @@ pub trait Clock: Send + Sync + 'static {
         static START: LazyLock<Instant> = LazyLock::new(Instant::now);
         START.elapsed()
     }
+
+    /// Both times, as cheaply as they can be had: each call that is admitted from memory takes one. Either may lag behind
+    /// by [`lag`](Clock::lag).
+    fn glance(&self) -> Glance {
+        Glance { now: self.now(), monotonic: self.monotonic() }
+    }
+
+    /// How far a [`glance`](Clock::glance) may lag behind. Within so much of a deadline the exact times are read.
+    fn lag(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Whether time passes in it by itself. Where it does, what is due at an instant is done by a thread; where it does
+    /// not, by whoever comes next.
+    fn runs(&self) -> bool {
+        true
+    }
 }
 
 /// The machine's clock.
@@ -27,6 +53,50 @@ impl Clock for SystemClock {
     fn now(&self) -> u64 {
         // A machine that believes to be before 1970 has its clock at 0 rather than a panic.
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn monotonic(&self) -> Duration {
+        coarse::read(rustix::time::ClockId::Monotonic)
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn glance(&self) -> Glance {
+        coarse::glance()
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn lag(&self) -> Duration {
+        coarse::lag()
+    }
+}
+
+/// The clocks of the kernel that show the time of its last tick: 5 ns a read, against 25 for the exact ones.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod coarse {
+    use std::time::Duration;
+
+    use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
+
+    use super::Glance;
+
+    pub fn read(clock: ClockId) -> Duration {
+        duration(clock_gettime(clock))
+    }
+
+    pub fn glance() -> Glance {
+        let wall = clock_gettime(ClockId::RealtimeCoarse);
+        let now = u64::try_from(wall.tv_sec).unwrap_or(0) * 1_000 + wall.tv_nsec as u64 / 1_000_000;
+        Glance { now, monotonic: read(ClockId::MonotonicCoarse) }
+    }
+
+    /// Two ticks: one may be late.
+    pub fn lag() -> Duration {
+        2 * duration(clock_getres(ClockId::RealtimeCoarse)).max(duration(clock_getres(ClockId::MonotonicCoarse)))
+    }
+
+    fn duration(time: Timespec) -> Duration {
+        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), time.tv_nsec as u32)
     }
 }
 
@@ -65,6 +135,10 @@ impl Clock for ManualClock {
     fn monotonic(&self) -> Duration {
         Duration::from_millis(self.monotonic.load(Ordering::SeqCst))
     }
+
+    fn runs(&self) -> bool {
+        false
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
@@ -74,6 +148,18 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
 
     fn monotonic(&self) -> Duration {
         (**self).monotonic()
+    }
+
+    fn glance(&self) -> Glance {
+        (**self).glance()
+    }
+
+    fn lag(&self) -> Duration {
+        (**self).lag()
+    }
+
+    fn runs(&self) -> bool {
+        (**self).runs()
     }
 }
 
@@ -89,6 +175,14 @@ mod tests {
         assert_eq!(clock.now(), 1_005);
         clock.set(10);
         assert_eq!(clock.now(), 10);
+    }
+
+    #[test]
+    fn a_glance_lies_never_ahead() {
+        for _ in 0..1_000 {
+            let glance = SystemClock.glance();
+            assert!(glance.monotonic <= SystemClock.monotonic(), "{glance:?}");
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::wire::Transition;
 pub(crate) struct Held {
     pub answer: Answer,
     pub transitions: Vec<Transition>,
+    /// The version of the record that the answer rests on, with what the operation itself wrote.
+    pub version: u64,
 }
 
 /// A record in the course of a batch.
@@ -36,7 +38,7 @@ impl Draft {
     /// Takes in what an operation answered and wrote. An answer that rests on nothing unwritten comes back.
     pub fn take(&mut self, place: usize, answer: Answer, change: Option<Change>) -> Option<Held> {
         let Some(change) = change else {
-            let held = Held { answer, transitions: Vec::new() };
+            let held = Held { answer, transitions: Vec::new(), version: self.view.version };
             return match self.writes.last_mut() {
                 Some(pending) => {
                     pending.riders.push((place, held));
@@ -49,7 +51,7 @@ impl Draft {
         let version = based_on + change.commits;
         self.view.version = version;
         self.view.data.clone_from(&change.data);
-        let held = Held { answer, transitions: change.transitions.clone() };
+        let held = Held { answer, transitions: change.transitions.clone(), version };
         match self.writes.last_mut() {
             // A removal takes the history with it, so what follows it is a write of its own.
             Some(pending) if pending.data.is_some() => {

@@ -2,7 +2,7 @@
 
 use crate::error::BreakerError;
 use crate::op::Answer;
-use crate::wire::{Transition, TransitionReason, Verdict};
+use crate::wire::{Tally, Transition, TransitionReason, Verdict};
 
 pub(crate) fn transitions(namespace: &str, dependency: &str, transitions: &[Transition]) {
     for Transition { from, to, at, epoch, reason } in transitions {
@@ -36,4 +36,10 @@ pub(crate) fn unreported(namespace: &str, dependency: &str, error: &BreakerError
 /// A call is admitted that nothing is recorded of.
 pub(crate) fn unrecorded(namespace: &str, dependency: &str) {
     tracing::warn!(namespace, dependency, "a call is admitted without the store, and will not be recorded");
+}
+
+/// Successes stay counted in this process.
+pub(crate) fn not_handed_over(namespace: &str, dependency: &str, tally: &Tally, error: &BreakerError) {
+    let Tally { successes, slow_successes, .. } = tally;
+    tracing::warn!(namespace, dependency, successes, slow_successes, %error, "successes could not be handed over yet");
 }

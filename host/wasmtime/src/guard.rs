@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use crate::acquire::Sent;
 use crate::breaker::Breaker;
+use crate::clock::Clock;
 use crate::elsewhere::Elsewhere;
 use crate::error::{BreakerError, StoreError};
 use crate::events;
 use crate::lease_keeper::LeaseKeeper;
+use crate::local::{Admitted, FromMemory};
+use crate::recorded::Recorded;
 use crate::wire::{Admission, Outcome, Permit, Probe, Receipt};
 
 /// A permit, to be settled with the outcome of the call.
@@ -19,13 +22,13 @@ use crate::wire::{Admission, Outcome, Permit, Probe, Receipt};
 pub struct PermitGuard {
     breaker: Breaker,
     terms: Terms,
-    /// When it was handed out, on the monotonic clock.
-    begun: Duration,
+    /// When it was handed out, on the monotonic clock; none where nobody will want to know how long the call took.
+    begun: Option<Duration>,
     on_drop: OnDrop,
 }
 
 /// What a permit was given for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Terms {
     permit: Permit,
     sent: Sent,
@@ -33,7 +36,9 @@ pub(crate) struct Terms {
     fresh_for: Duration,
     percent: u32,
     slower_than: Option<Duration>,
-    unrecorded: Option<StoreError>,
+    /// Where the success is counted; none where it is reported at once.
+    generation: Option<u32>,
+    unrecorded: Option<Box<StoreError>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +50,21 @@ enum OnDrop {
 }
 
 impl Terms {
-    pub fn admitted(admission: &Admission, sent: Sent) -> Self {
+    pub fn from_memory(admission: &FromMemory) -> Self {
+        let FromMemory { admitted, percent, sent, fresh_for } = *admission;
+        Terms {
+            permit: Permit { epoch: admitted.epoch, lease: None },
+            sent,
+            expires_in: None,
+            fresh_for: Duration::from_millis(fresh_for),
+            percent,
+            slower_than: admitted.slower_than,
+            generation: admitted.generation,
+            unrecorded: None,
+        }
+    }
+
+    pub fn admitted(admission: &Admission, generation: Option<u32>, sent: Sent) -> Self {
         Terms {
             permit: admission.permit,
             sent,
@@ -53,6 +72,7 @@ impl Terms {
             fresh_for: Duration::from_millis(admission.fresh_for),
             percent: admission.percent,
             slower_than: admission.slower_than.map(Duration::from_millis),
+            generation,
             unrecorded: None,
         }
     }
@@ -65,6 +85,7 @@ impl Terms {
             fresh_for: Duration::ZERO,
             percent: 100,
             slower_than: probe.slower_than.map(Duration::from_millis),
+            generation: None,
             unrecorded: None,
         }
     }
@@ -78,15 +99,22 @@ impl Terms {
             fresh_for: Duration::ZERO,
             percent: 100,
             slower_than: None,
-            unrecorded: Some(error),
+            generation: None,
+            unrecorded: Some(Box::new(error)),
         }
     }
 }
 
 impl PermitGuard {
     pub(crate) fn new(breaker: &Breaker, terms: Terms) -> Self {
-        let begun = breaker.host.inner.clock.monotonic();
-        PermitGuard { breaker: breaker.clone(), terms, begun, on_drop: OnDrop::Settle }
+        // Where slow calls are not told apart it makes no difference, and reading a clock is most of what a call costs.
+        let begun = (terms.generation.is_none() || terms.slower_than.is_some())
+            .then(|| breaker.handle.host.inner.clock.monotonic());
+        PermitGuard { breaker: breaker.share(), terms, begun, on_drop: OnDrop::Settle }
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.breaker.handle.host.inner.clock
     }
 
     pub(crate) fn settle_elsewhere(&mut self) {
@@ -105,13 +133,13 @@ impl PermitGuard {
 
     /// What is left of the lease as it was granted; none without a lease. Renewing lengthens the lease and not this.
     pub fn expires_in(&self) -> Option<Duration> {
-        let ago = self.terms.sent.ago(&*self.breaker.host.inner.clock);
+        let ago = self.terms.sent.ago(&*self.breaker.handle.host.inner.clock);
         self.terms.expires_in.map(|length| length.saturating_sub(ago))
     }
 
     /// For how long from now this process may admit further calls under this permit without asking.
     pub fn fresh_for(&self) -> Duration {
-        self.terms.fresh_for.saturating_sub(self.terms.sent.ago(&*self.breaker.host.inner.clock))
+        self.terms.fresh_for.saturating_sub(self.terms.sent.ago(&*self.breaker.handle.host.inner.clock))
     }
 
     /// Of those further calls, so many percent: below 100 during a ramp.
@@ -127,7 +155,7 @@ impl PermitGuard {
     /// Why nothing of this call will be recorded: the store failed, and the host was told to admit calls all the same.
     /// None for a permit that was given.
     pub fn unrecorded(&self) -> Option<&StoreError> {
-        self.terms.unrecorded.as_ref()
+        self.terms.unrecorded.as_deref()
     }
 
     /// Renews the lease in the background, for as long as the keeper lives; none without a lease.
@@ -140,7 +168,7 @@ impl PermitGuard {
     ///
     /// # Errors
     /// As [`report`](PermitGuard::report).
-    pub fn success(self) -> Result<Receipt, BreakerError> {
+    pub fn success(self) -> Result<Recorded, BreakerError> {
         self.report_now(Outcome::Success)
     }
 
@@ -148,7 +176,7 @@ impl PermitGuard {
     ///
     /// # Errors
     /// As [`report`](PermitGuard::report).
-    pub fn failure(self) -> Result<Receipt, BreakerError> {
+    pub fn failure(self) -> Result<Recorded, BreakerError> {
         self.report_now(Outcome::Failure)
     }
 
@@ -156,7 +184,7 @@ impl PermitGuard {
     ///
     /// # Errors
     /// As [`report`](PermitGuard::report).
-    pub fn timed_out(self) -> Result<Receipt, BreakerError> {
+    pub fn timed_out(self) -> Result<Recorded, BreakerError> {
         self.report_now(Outcome::Timeout)
     }
 
@@ -164,20 +192,20 @@ impl PermitGuard {
     ///
     /// # Errors
     /// As [`report`](PermitGuard::report).
-    pub fn ignore(self) -> Result<Receipt, BreakerError> {
+    pub fn ignore(self) -> Result<Recorded, BreakerError> {
         self.report(Outcome::Ignored, None)
     }
 
     /// Reports an outcome, and how long the call took where that is known.
     ///
+    /// Where calls are admitted from memory, a success is counted in memory: [`Recorded::Later`].
+    ///
     /// # Errors
     /// [`BreakerError`]; for a permit that is [`unrecorded`](PermitGuard::unrecorded), the store's error.
-    pub fn report(mut self, outcome: Outcome, took: Option<Duration>) -> Result<Receipt, BreakerError> {
+    #[inline]
+    pub fn report(mut self, outcome: Outcome, took: Option<Duration>) -> Result<Recorded, BreakerError> {
         self.on_drop = OnDrop::Nothing;
-        match &self.terms.unrecorded {
-            Some(error) => Err(error.clone().into()),
-            None => self.breaker.report(self.terms.permit, outcome, took),
-        }
+        self.settle(outcome, took)
     }
 
     /// [`report`](PermitGuard::report) for async code: the store is written on a thread of its own. Once this has been
@@ -185,8 +213,14 @@ impl PermitGuard {
     ///
     /// # Errors
     /// As [`report`](PermitGuard::report).
-    pub async fn report_async(self, outcome: Outcome, took: Option<Duration>) -> Result<Receipt, BreakerError> {
-        Elsewhere::run(move || self.report(outcome, took)).await
+    pub async fn report_async(mut self, outcome: Outcome, took: Option<Duration>) -> Result<Recorded, BreakerError> {
+        match self.admitted() {
+            Some(admitted) if self.breaker.record_here(admitted, outcome, took) => {
+                self.on_drop = OnDrop::Nothing;
+                Ok(if outcome == Outcome::Success { Recorded::Later } else { Recorded::Nothing })
+            }
+            _ => Elsewhere::run(move || self.report(outcome, took)).await,
+        }
     }
 
     /// Renews the lease once. See [`Breaker::renew`].
@@ -203,32 +237,63 @@ impl PermitGuard {
         self.terms.permit
     }
 
-    fn report_now(self, outcome: Outcome) -> Result<Receipt, BreakerError> {
-        let took = self.breaker.host.inner.clock.monotonic().saturating_sub(self.begun);
-        self.report(outcome, Some(took))
+    fn report_now(self, outcome: Outcome) -> Result<Recorded, BreakerError> {
+        let took = self.took();
+        self.report(outcome, took)
+    }
+
+    fn took(&self) -> Option<Duration> {
+        Some(self.breaker.handle.host.inner.clock.monotonic().saturating_sub(self.begun?))
+    }
+
+    /// What a call without a lease was admitted under.
+    fn admitted(&self) -> Option<Admitted> {
+        let Terms { permit, generation, slower_than, .. } = &self.terms;
+        let recorded = permit.lease.is_none() && self.terms.unrecorded.is_none();
+        recorded.then_some(Admitted { epoch: permit.epoch, generation: *generation, slower_than: *slower_than })
+    }
+
+    #[inline]
+    fn settle(&self, outcome: Outcome, took: Option<Duration>) -> Result<Recorded, BreakerError> {
+        match (self.admitted(), self.unrecorded()) {
+            (Some(admitted), _) => self.breaker.record(admitted, outcome, took),
+            (None, Some(error)) => Err(error.clone().into()),
+            (None, None) => self.breaker.report(self.terms.permit, outcome, took).map(Recorded::Now),
+        }
     }
 }
 
 impl Drop for PermitGuard {
+    #[inline]
     fn drop(&mut self) {
-        if self.on_drop == OnDrop::Nothing || self.terms.unrecorded.is_some() {
-            return;
+        if self.on_drop != OnDrop::Nothing {
+            self.dropped();
         }
+    }
+}
+
+impl PermitGuard {
+    #[cold]
+    fn dropped(&mut self) {
         let outcome = if std::thread::panicking() { Outcome::Failure } else { Outcome::Ignored };
-        if outcome == Outcome::Ignored && self.token().is_none() {
-            // Such a report counts nowhere and writes nothing.
+        // Without a lease, an ignored call counts nowhere and writes nothing.
+        let says_nothing = outcome == Outcome::Ignored && self.token().is_none();
+        if says_nothing || self.terms.unrecorded.is_some() {
             return;
         }
-        let (breaker, permit) = (self.breaker.clone(), self.permit());
-        let took = breaker.host.inner.clock.monotonic().saturating_sub(self.begun);
+        let elsewhere = std::mem::replace(&mut self.on_drop, OnDrop::Nothing) == OnDrop::SettleElsewhere;
+        let took = self.took();
+        let again = PermitGuard {
+            breaker: self.breaker.share(),
+            terms: self.terms.clone(),
+            begun: self.begun,
+            on_drop: OnDrop::Nothing,
+        };
         let settle = move || {
-            if let Err(error) = breaker.report(permit, outcome, Some(took)) {
-                events::unreported(breaker.host.namespace(), breaker.dependency(), &error);
+            if let Err(error) = again.settle(outcome, took) {
+                events::unreported(again.breaker.handle.host.namespace(), again.breaker.dependency(), &error);
             }
         };
-        match self.on_drop {
-            OnDrop::SettleElsewhere => Elsewhere::run(settle).detach(),
-            _ => settle(),
-        }
+        if elsewhere { Elsewhere::run(settle).detach() } else { settle() }
     }
 }

@@ -7,13 +7,14 @@ use crate::breaker::Breaker;
 use crate::builder::{HostBuilder, OnStoreError};
 use crate::clock::Clock;
 use crate::component::Component;
-use crate::error::{BreakerError, OpenError, StoreError};
+use crate::error::{OpenError, StoreError};
 use crate::events;
 use crate::group::Group;
 use crate::last_known::LastKnown;
-use crate::op::{Answer, Op};
+use crate::local::LocalAdmission;
+use crate::op::Op;
 use crate::pool::Pool;
-use crate::store::Store;
+use crate::store::{Snapshot, Store};
 use crate::transitions::Transitions;
 use crate::wire::Policy;
 
@@ -23,6 +24,19 @@ use crate::wire::Policy;
 #[derive(Clone)]
 pub struct Host {
     pub(crate) inner: Arc<Inner>,
+    /// None for a handle that does not keep the host from closing.
+    _life: Option<Arc<Life>>,
+}
+
+/// Held by all handles of a host: with the last of them goes what is still to be written.
+struct Life {
+    inner: Arc<Inner>,
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        self.inner.close();
+    }
 }
 
 pub(crate) struct Inner {
@@ -31,6 +45,8 @@ pub(crate) struct Inner {
     pub pool: Pool,
     pub group: Group,
     pub last_known: LastKnown,
+    /// None where it is switched off.
+    pub local: Option<LocalAdmission>,
     pub component: Component,
     pub namespace: Box<str>,
     pub default_policy: Policy,
@@ -40,6 +56,17 @@ pub(crate) struct Inner {
 }
 
 impl Host {
+    pub(crate) fn new(inner: Inner) -> Host {
+        let inner = Arc::new(inner);
+        let life = Some(Arc::new(Life { inner: inner.clone() }));
+        Host { inner, _life: life }
+    }
+
+    /// A handle that does not keep the host from closing.
+    pub(crate) fn passive(&self) -> Host {
+        Host { inner: self.inner.clone(), _life: None }
+    }
+
     /// Opens a host on the store at an address: `sqlite:PATH`, a bare path (the same), or `memory` (a store of this host
     /// alone, gone with it).
     ///
@@ -78,7 +105,10 @@ impl Host {
     /// # Errors
     /// Those of the store.
     pub fn remove_namespace(&self) -> Result<(), StoreError> {
-        self.inner.store.remove_namespace(self.namespace())
+        let removed = self.inner.store.remove_namespace(self.namespace());
+        // What was counted goes with the records.
+        self.inner.local.iter().for_each(LocalAdmission::end_all);
+        removed
     }
 
     /// The namespace.
@@ -104,30 +134,32 @@ impl std::fmt::Debug for Host {
 }
 
 impl Inner {
-    /// Runs an operation; its answer is durable when this returns.
-    pub fn run(&self, op: Op) -> Result<Answer, BreakerError> {
+    /// Runs an operation; its answer is durable when this returns. It is tried on `view`, where one is given, before the
+    /// store is looked at. The look that it was tried on comes back.
+    pub fn perform(&self, op: Op, view: Option<Snapshot>) -> (Settled, Option<Snapshot>) {
         let ground =
             Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
         let dependency = op.dependency.clone();
-        let settled = match ground.attempt(&op) {
+        let view = match view.map_or_else(|| ground.look(&op), Ok) {
+            Ok(view) => view,
+            Err(error) => return (self.traced(&dependency, Err(error.into())), None),
+        };
+        let settled = match ground.attempt(&op, &view) {
             Tried::Settled(settled) => settled,
             Tried::Wants(wanted) => self.group.submit(&ground, op, wanted),
         };
-        self.traced(&dependency, settled)
+        (self.traced(&dependency, settled), Some(view))
     }
 
-    fn traced(&self, dependency: &str, settled: Settled) -> Result<Answer, BreakerError> {
-        match settled {
+    fn traced(&self, dependency: &str, settled: Settled) -> Settled {
+        match &settled {
             Ok(held) => {
                 events::transitions(&self.namespace, dependency, &held.transitions);
                 events::stale(&self.namespace, dependency, &held.answer);
-                Ok(held.answer)
             }
-            Err(error) => {
-                events::failed(&self.namespace, dependency, &error);
-                Err(error)
-            }
+            Err(error) => events::failed(&self.namespace, dependency, error),
         }
+        settled
     }
 }
 

@@ -57,7 +57,8 @@ impl LeaseKeeper {
         let shared = Arc::new(Shared::default());
         if permit.lease.is_some() {
             let every = (expires_in / 3).max(OFTEN);
-            let (breaker, theirs) = (breaker.clone(), shared.clone());
+            // It must not be the last to hold the host: whoever drops that waits for what is still to be written.
+            let (breaker, theirs) = (breaker.passive(), shared.clone());
             let keep = move || keep(&breaker, permit, every, &theirs, on_lost);
             let thread = std::thread::Builder::new().name("halfopen-lease".to_owned()).spawn(keep);
             if let Err(error) = thread {
@@ -90,7 +91,7 @@ fn keep(breaker: &Breaker, permit: Permit, every: Duration, shared: &Shared, on_
             Ok(receipt) => {
                 if let Some(end) = receipt.next_due {
                     // A renewal can shorten a lease: the policy may have changed since it was granted.
-                    let left = Duration::from_millis(end.saturating_sub(breaker.host.inner.clock.now()));
+                    let left = Duration::from_millis(end.saturating_sub(breaker.handle.host.inner.clock.now()));
                     next = (left / 3).clamp(every / 16, every);
                 }
                 if let Verdict::Stale(reason) = receipt.verdict {

@@ -43,6 +43,10 @@
 //! # What to know
 //!
 //! - All processes that share a record must read one clock. A step of it delays recovery by one open window at most.
+//! - While the component's last answer holds (the policy's `fresh_ms`, 250 ms by default) closed calls are admitted and open
+//!   ones refused from memory, in nanoseconds, and successes are counted there: see [`Breaker`]. Another process hears of
+//!   them that much later, so a small `minimum_calls` with many processes trips early. A crash loses the successes that
+//!   have not been handed over, and nothing else. `fresh_ms = 0` asks every time.
 //! - A caller that crashes while it probes keeps the others waiting until its lease ends, and no longer.
 //! - The outcome of a call is never masked by a store that fails: that is traced. What an acquire does meanwhile is your
 //!   choice: [`OnStoreError`].
@@ -57,6 +61,7 @@
 
 mod acquire;
 mod address;
+mod admission;
 mod batch;
 mod bindings;
 mod breaker;
@@ -80,8 +85,10 @@ mod host;
 mod instance;
 mod last_known;
 mod lease_keeper;
+mod local;
 mod op;
 mod pool;
+mod recorded;
 #[cfg(feature = "replay")]
 pub mod replay;
 pub mod store;
@@ -95,12 +102,13 @@ mod world;
 
 pub use breaker::{Breaker, Decision};
 pub use builder::{HostBuilder, Limits, OnStoreError};
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, Glance, ManualClock, SystemClock};
 pub use component::Component;
 pub use error::{BreakerError, CallError, ComponentError, ComponentFault, OpenError, StoreError};
 pub use guard::PermitGuard;
 pub use host::Host;
 pub use lease_keeper::LeaseKeeper;
+pub use recorded::Recorded;
 pub use store::{Observed, Store};
 pub use transitions::Transitions;
 pub use wire::{

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::testing::hostile;
 use crate::wire::State;
-use crate::{ComponentFault, Decision, Limits};
+use crate::{BreakerError, ComponentFault, Decision, Limits};
 
 fn host(bodies: &[(&str, &str)]) -> Host {
     let limits = Limits { call: Duration::from_millis(50), memory: 4 << 20 };

@@ -18,7 +18,8 @@
 //! ```
 //!
 //! Each run has an empty namespace of its own in the store, which is removed afterwards, also when something fails. The
-//! clock and the randomness are the file's; nothing is answered from local memory: every step asks the component.
+//! clock and the randomness are the file's; nothing is answered from local memory: every step asks the component, unless
+//! [`Replay::local_admission`] says otherwise.
 
 mod answer;
 mod expect;
@@ -31,6 +32,7 @@ mod scenario;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod through;
 mod untimed;
 
 pub use answer::{Answer, Failure, Report};

@@ -47,6 +47,7 @@ pub struct Replay {
     reopen: Option<Box<Opening>>,
     component: Component,
     stop: Option<Arc<AtomicBool>>,
+    pub(super) local_admission: bool,
 }
 
 impl Replay {
@@ -57,7 +58,7 @@ impl Replay {
 
     /// Against this store, which stays open when a `restart` step closes the host.
     pub fn on(store: Arc<dyn Store>) -> Self {
-        Replay { store, reopen: None, component: Component::embedded(), stop: None }
+        Replay { store, reopen: None, component: Component::embedded(), stop: None, local_admission: false }
     }
 
     /// Against a store that can be opened more than once; a `restart` step opens it anew, as another process would.
@@ -89,6 +90,13 @@ impl Replay {
     /// Through this component, in place of the embedded one.
     pub fn component(mut self, component: Component) -> Self {
         self.component = component;
+        self
+    }
+
+    /// Takes the steps as a program that embeds a breaker does, through local admission, so that within `fresh_ms` a step
+    /// may be answered from memory. For tests of that layer; a scenario speaks of the component.
+    pub fn local_admission(mut self, on: bool) -> Self {
+        self.local_admission = on;
         self
     }
 
@@ -165,6 +173,7 @@ impl Surroundings<'_> {
             // A process that starts again draws other numbers.
             .seed(self.scenario.seed.wrapping_add(self.opened))
             .namespace(self.namespace.name())
+            .local_admission(self.replay.local_admission)
             .default_policy(self.scenario.policy);
         self.opened += 1;
         builder.build().map_err(|error| match error {

@@ -6,6 +6,7 @@ use super::expect::{Kind, OfAcquire, OfControl, OfInspect, OfReport};
 use super::judge::{compare, fits_acquire, kind, of_acquire, of_inspection, of_receipt, permit};
 use super::run::{ReplayError, Surroundings};
 use super::scenario::{Action, Control, Report, Step};
+use super::through;
 use super::{Answer, Failure};
 use crate::op::{self, Call};
 use crate::{Breaker, BreakerError, Host, Inspection, Permit, Receipt, Verdict};
@@ -78,7 +79,7 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
         let mut counts = [0_u64; 3];
         let mut wrong: Option<String> = None;
         for number in 1..=times {
-            let answer = breaker.run(Call::Acquire { caller: step.by.as_str().into() });
+            let answer = self.speak(&breaker, Call::Acquire { caller: step.by.as_str().into() });
             let answer = answered(answer, |answer| match answer {
                 op::Answer::Decision(decision) => Some(decision),
                 _ => None,
@@ -136,7 +137,7 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
                 Report::Renew => Call::Renew { permit },
                 Report::Release => Call::Release { permit },
             };
-            let answer = receipt(breaker.run(call))?;
+            let answer = receipt(self.speak(&breaker, call))?;
             let fits = match (&answer, expect) {
                 (Err(refused), Some(OfReport::Refused)) => refused.by_component,
                 (Err(_), _) => false,
@@ -199,7 +200,7 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
                 return Ok(());
             }
         };
-        let answer = receipt(self.breaker(step)?.run(call))?;
+        let answer = receipt(self.speak(&self.breaker(step)?, call))?;
         let text = || match &answer {
             Ok(receipt) => format!("ok; {}", receipt.state),
             Err(refused) => refused.text.clone(),
@@ -215,10 +216,14 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
     }
 
     fn look(&self, step: &Step) -> Result<Answered<Inspection>, ReplayError> {
-        answered(self.breaker(step)?.run(Call::Inspect), |answer| match answer {
+        answered(self.speak(&self.breaker(step)?, Call::Inspect), |answer| match answer {
             op::Answer::Inspection(inspection) => Some(inspection),
             _ => None,
         })
+    }
+
+    fn speak(&self, breaker: &Breaker, call: Call) -> Result<op::Answer, BreakerError> {
+        if self.surroundings.replay.local_admission { through::speak(breaker, call) } else { breaker.run(call) }
     }
 
     fn dependency<'c>(&'c self, step: &'c Step) -> &'c str {

@@ -1,0 +1,112 @@
+//! The lock-free parts, by real threads. A model checker goes through their interleavings elsewhere.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use super::atomic::Ordering;
+use super::cells::{Cells, Counted, NUMBER};
+use super::sequence::Sequence;
+
+#[test]
+fn what_is_counted_is_taken_out_once() {
+    let cells = Cells::new(3, 7);
+    for place in 0..10 {
+        assert!(cells.add(place, 7, place == 3));
+    }
+    assert_eq!(cells.drain(7), Counted { plain: 9, slow: 1 });
+    assert!(cells.drain(7).is_empty());
+    assert!(cells.put_back(7, Counted { plain: 9, slow: 1 }));
+    assert_eq!(cells.turn(8), Counted { plain: 9, slow: 1 });
+}
+
+#[test]
+fn an_older_generation_is_not_counted() {
+    let cells = Cells::new(2, 0);
+    assert!(cells.add(0, 0, false));
+    assert_eq!(cells.turn(1).plain, 1);
+    assert!(!cells.add(0, 0, false) && !cells.put_back(0, Counted { plain: 1, slow: 0 }));
+    assert!(cells.drain(1).is_empty());
+}
+
+#[test]
+fn a_full_counter_stays_full() {
+    let cells = Cells::new(1, 3);
+    assert!(cells.put_back(3, Counted { plain: u64::MAX, slow: 0 }));
+    assert!(cells.add(0, 3, false));
+    assert_eq!(cells.drain(3).plain, NUMBER);
+    assert!(cells.add(0, 3, false), "it ran over into the generation");
+}
+
+#[test]
+fn whatever_threads_do_each_success_is_counted_once_and_in_its_generation() {
+    let cells = Cells::new(4, 0);
+    let (generation, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let added: [AtomicU64; 200] = std::array::from_fn(|_| AtomicU64::new(0));
+    let taken: [AtomicU64; 200] = std::array::from_fn(|_| AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for place in 0..4 {
+            let (cells, generation, stop, added) = (&cells, &generation, &stop, &added);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let now = generation.load(Ordering::Relaxed);
+                    for slow in [false, true] {
+                        if cells.add(place, now as u32, slow) {
+                            added[now as usize].fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                }
+            });
+        }
+        let take = |of: u64, counted: Counted| {
+            taken[of as usize].fetch_add(counted.plain + counted.slow, Ordering::Relaxed);
+        };
+        for next in 1..200 {
+            for _ in 0..20 {
+                let counted = cells.drain(next as u32 - 1);
+                // Every other time the store does not take it.
+                if counted.plain.is_multiple_of(2) {
+                    assert!(cells.put_back(next as u32 - 1, counted));
+                } else {
+                    take(next - 1, counted);
+                }
+                std::thread::yield_now();
+            }
+            take(next - 1, cells.turn(next as u32));
+            generation.store(next, Ordering::Relaxed);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    taken[199].fetch_add(
+        {
+            let last = cells.turn(0);
+            last.plain + last.slow
+        },
+        Ordering::Relaxed,
+    );
+    let numbers = |of: &[AtomicU64; 200]| of.iter().map(|number| number.load(Ordering::Relaxed)).collect::<Vec<_>>();
+    assert_eq!(numbers(&added), numbers(&taken));
+    assert!(numbers(&added).iter().sum::<u64>() > 0);
+}
+
+#[test]
+fn words_are_read_as_they_were_written_together() {
+    let sequence = Sequence::new([0_u64; 8]);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut last = 0;
+                while !stop.load(Ordering::Relaxed) {
+                    let Some(words) = sequence.read() else { continue };
+                    assert!(words.iter().all(|word| *word == words[0]), "{words:?}");
+                    assert!(words[0] >= last, "an older one after {last}: {words:?}");
+                    last = words[0];
+                }
+            });
+        }
+        for number in 1..200_000 {
+            sequence.write([number; 8]);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(sequence.read(), Some([199_999; 8]));
+}

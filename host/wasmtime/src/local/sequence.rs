@@ -1,0 +1,37 @@
+//! A sequence lock over a few words: read without a lock and without writing, by any number of threads.
+
+use super::atomic::{AtomicU64, Ordering, fence};
+
+/// So many words that are read as they were written together.
+pub(crate) struct Sequence<const N: usize> {
+    /// Odd while a writer is at it.
+    number: AtomicU64,
+    words: [AtomicU64; N],
+}
+
+impl<const N: usize> Sequence<N> {
+    pub fn new(words: [u64; N]) -> Self {
+        Sequence { number: AtomicU64::new(0), words: words.map(AtomicU64::new) }
+    }
+
+    /// The words; none where a writer was met. A reader does not wait for it.
+    #[inline]
+    pub fn read(&self) -> Option<[u64; N]> {
+        let before = self.number.load(Ordering::Acquire);
+        let words = std::array::from_fn(|at| self.words[at].load(Ordering::Relaxed));
+        fence(Ordering::Acquire);
+        let after = self.number.load(Ordering::Relaxed);
+        (before == after && before.is_multiple_of(2)).then_some(words)
+    }
+
+    /// Writes. Only one at a time: the caller holds the lock of the writers.
+    pub fn write(&self, words: [u64; N]) {
+        let number = self.number.load(Ordering::Relaxed);
+        self.number.store(number.wrapping_add(1), Ordering::Relaxed);
+        fence(Ordering::Release);
+        for (word, value) in self.words.iter().zip(words) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.number.store(number.wrapping_add(2), Ordering::Release);
+    }
+}
