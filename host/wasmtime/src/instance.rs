@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use wasmtime::component::HasSelf;
-use wasmtime::{ResourceLimiter, Store, Trap};
+use wasmtime::component::{HasSelf, Linker, WasmStr};
+use wasmtime::{ResourceLimiter, Store, StoreContextMut, Trap};
 
 use crate::bindings::halfopen::breaker::{clock, entropy, storage};
 use crate::bindings::{Component as Exports, ComponentPre};
@@ -186,26 +186,23 @@ impl Guest {
         }
     }
 
-    fn snapshot(&self) -> storage::Snapshot {
-        storage::Snapshot { version: self.view.version, data: self.view.data.clone() }
+    /// The version, with what the call has committed so far.
+    fn version(&self) -> u64 {
+        self.view.version + self.change.as_ref().map_or(0, |change| change.commits)
     }
-}
 
-impl storage::Host for Guest {
-    fn load(&mut self, dependency: String) -> Result<storage::Snapshot, StorageError> {
-        self.is_about(&dependency)?;
-        Ok(self.snapshot())
+    fn snapshot(&self) -> storage::Snapshot {
+        let data = self.change.as_ref().map_or(&self.view.data, |change| &change.data);
+        storage::Snapshot { version: self.version(), data: data.clone() }
     }
 
     fn commit(
         &mut self,
-        dependency: String,
         based_on: u64,
         data: Option<Vec<u8>>,
         transitions: Vec<Transition>,
     ) -> Result<storage::CommitOutcome, StorageError> {
-        self.is_about(&dependency)?;
-        if based_on != self.view.version {
+        if based_on != self.version() {
             return Ok(storage::CommitOutcome::Stale(self.snapshot()));
         }
         if self.change.as_ref().is_some_and(|change| change.data.is_none()) {
@@ -217,13 +214,11 @@ impl storage::Host for Guest {
         if self.written > self.memory {
             return Err(StorageError::Denied("a call writes no more than its instance may have of memory".to_owned()));
         }
-        self.view.version += 1;
-        self.view.data.clone_from(&data);
         let change = self.change.get_or_insert_default();
         change.commits += 1;
         change.data = data;
         change.transitions.extend(transitions);
-        Ok(storage::CommitOutcome::Committed(self.view.version))
+        Ok(storage::CommitOutcome::Committed(self.version()))
     }
 }
 
@@ -265,11 +260,28 @@ impl ResourceLimiter for Guest {
 }
 
 /// Gives the component what it may import.
-pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<wasmtime::component::Linker<Guest>> {
-    let mut linker = wasmtime::component::Linker::new(engine);
-    Exports::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
+pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Guest>> {
+    let mut linker = Linker::new(engine);
+    clock::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
+    entropy::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
+    // By hand: the generated ones copy each name out of the component's memory, where it only has to be compared.
+    let mut storage = linker.instance("halfopen:breaker/storage@0.1.0")?;
+    storage.func_wrap("load", |store: StoreContextMut<'_, Guest>, (dependency,): (WasmStr,)| {
+        let about = store.data().is_about(&dependency.to_str(&store)?);
+        Ok((about.map(|()| store.data().snapshot()),))
+    })?;
+    storage.func_wrap(
+        "commit",
+        |mut store: StoreContextMut<'_, Guest>, (dependency, based_on, data, made): Commit| {
+            let about = store.data().is_about(&dependency.to_str(&store)?);
+            Ok((about.and_then(|()| store.data_mut().commit(based_on, data, made)),))
+        },
+    )?;
     Ok(linker)
 }
+
+/// What `commit` is called with.
+type Commit = (WasmStr, u64, Option<Vec<u8>>, Vec<Transition>);
 
 #[cfg(test)]
 mod tests;

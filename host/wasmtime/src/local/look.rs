@@ -75,8 +75,9 @@ impl Look {
                     (Some(refusal), None) => Says::Refuse(refusal),
                     (Some(refusal), Some(admission)) => Says::Draw(Terms::of(admission), refusal),
                 };
-                // Once retry-after has passed there is no rest of it to defer with.
-                (says, deferral.fresh_for.min(deferral.retry_after))
+                // Once the wait is over there is no rest of it to defer with.
+                let counts_down = Refusal::of(deferral).is_some_and(|refusal| refusal.reason.counts_down());
+                (says, if counts_down { deferral.fresh_for.min(deferral.retry_after) } else { deferral.fresh_for })
             }
             Decision::Probe(_) => (Says::Nothing, 0),
         };
@@ -124,8 +125,9 @@ impl Look {
             percent: terms.percent,
             slower_than: terms.slower_than,
         });
+        let passed = if refusal.reason.counts_down() { age } else { 0 };
         Deferral {
-            retry_after: refusal.retry_after.saturating_sub(age).max(1),
+            retry_after: refusal.retry_after.saturating_sub(passed).max(1),
             spread: refusal.spread,
             reason: refusal.reason.into(),
             fresh_for,
@@ -156,6 +158,14 @@ impl Refusal {
             DeferReason::Other(_) => return None,
         };
         Some(Refusal { retry_after: deferral.retry_after, spread: deferral.spread, reason })
+    }
+}
+
+impl Reason {
+    /// Whether the wait ends at an instant, so that less of it is left from call to call. The others are told a length of
+    /// time, counted from each call.
+    fn counts_down(self) -> bool {
+        matches!(self, Reason::Open | Reason::Probing)
     }
 }
 

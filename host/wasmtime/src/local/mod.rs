@@ -15,12 +15,11 @@ mod cells;
 mod draw;
 mod hand_over;
 mod look;
+mod place;
 mod registry;
 mod report;
 mod sequence;
 
-use std::cell::Cell;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -32,12 +31,13 @@ use crate::op::Answer;
 use crate::wire::{Decision, Permit, State, Tally, Verdict};
 
 pub(crate) use ask::{FromMemory, Remembered};
-use atomic::{AtomicU64, Ordering};
+use atomic::AtomicU64;
 use board::Board;
 use cells::{Cells, Counted};
 use draw::Draw;
 use hand_over::HandOver;
 use look::{Look, Says, Terms};
+use place::{place, stripes};
 use registry::Registry;
 pub(crate) use report::Admitted;
 
@@ -224,6 +224,11 @@ impl Local {
         self.cells.get().is_some_and(|cells| !cells.is_empty())
     }
 
+    /// Whether the look of a generation still holds.
+    fn holds(&self, generation: u32, clock: &dyn Clock, lag: Duration) -> bool {
+        self.board.read().is_some_and(|(look, now)| now == generation && look.age(clock, lag).is_some())
+    }
+
     /// For how long the look still holds.
     fn left(&self, clock: &dyn Clock, lag: Duration) -> Duration {
         let left = self.board.read().and_then(|(look, _)| Some(look.fresh_for.saturating_sub(look.age(clock, lag)?)));
@@ -286,28 +291,6 @@ impl Drop for Ticket {
         self.local.gate().asking -= 1;
         self.local.asked.notify(usize::MAX);
     }
-}
-
-/// How many cells a dependency has: threads that run at the same time should find one each.
-fn stripes() -> usize {
-    static STRIPES: OnceLock<usize> = OnceLock::new();
-    *STRIPES.get_or_init(|| std::thread::available_parallelism().map_or(4, |n| n.get()).min(32))
-}
-
-/// This thread's cell.
-fn place() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static PLACE: Cell<usize> = const { Cell::new(usize::MAX) };
-    }
-    PLACE.with(|place| match place.get() {
-        usize::MAX => {
-            let own = NEXT.fetch_add(1, Ordering::Relaxed) & 0xffff;
-            place.set(own);
-            own
-        }
-        own => own,
-    })
 }
 
 #[cfg(test)]

@@ -49,9 +49,15 @@ impl Breaker {
                 }
                 true
             }
-            Outcome::Ignored => true,
+            // It counts nowhere; whether it is stale is for the component to say once the look has ended.
+            Outcome::Ignored => self.still_holds(local, generation),
             Outcome::Failure | Outcome::Timeout => false,
         }
+    }
+
+    fn still_holds(&self, local: &Local, generation: u32) -> bool {
+        let inner = &*self.handle.host.inner;
+        inner.local.as_ref().is_some_and(|admission| local.holds(generation, &*inner.clock, admission.lag))
     }
 
     /// Reports to the component now.

@@ -262,6 +262,17 @@ fn a_refusal_from_memory_says_what_is_left() {
 }
 
 #[test]
+fn who_is_forced_open_is_told_the_same_length_each_time() {
+    let machine = Machine::new(plain());
+    let breaker = machine.process().breaker("a");
+    breaker.force(Mode::Open, None, "").unwrap();
+    for _ in 0..3 {
+        assert_eq!(refused(&breaker).retry_after, 5_000);
+        machine.advance(100);
+    }
+}
+
+#[test]
 fn at_the_end_of_an_open_window_a_process_asks_once() {
     let machine = Machine::new(Policy { consecutive_failures: 1, lease_ms: 60_000, ..plain() });
     let host = machine.process();

@@ -1,5 +1,7 @@
 //! The types under the name of their interface, with what generated bindings expect of one.
 
+#![allow(dead_code)] // The generated code names them also where this crate does not call it.
+
 #[allow(unused_imports)] // The generated code names some of them.
 pub use super::*;
 
