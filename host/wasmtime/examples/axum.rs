@@ -13,34 +13,43 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::get;
 use halfopen::tower::{BreakerLayer, HttpClassifier};
-use halfopen::{Host, Outcome, Policy};
+use halfopen::{Breaker, Host, Outcome, Policy};
 
-/// Whether the provider behind the route works.
-static UP: AtomicBool = AtomicBool::new(false);
+/// The part to take along: which routes are behind the breaker, and what counts as a failure.
+fn app(provider: Breaker) -> Router {
+    // To be told to slow down is a failure as well here.
+    let classifier = HttpClassifier::new().judge(429..=429, Outcome::Failure);
+    Router::new()
+        .route("/charge", get(charge))
+        .layer(BreakerLayer::http(provider).classify(classifier))
+        // Added after the layer, and so in front of no breaker.
+        .route("/health", get(async || "fine"))
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     // `Host::open("sqlite:breakers.db")` would share the breaker with every process that opens the same file.
     let policy = Policy { consecutive_failures: 3, open_ms: 300, ..Policy::default() };
     let host = Host::builder().address("memory").default_policy(policy).build()?;
+    // A response that takes longer is cut off, answered with 504, and counts as a timeout.
     let provider = host.breaker("provider").timeout(Duration::from_secs(2));
-
-    // To be told to slow down is a failure as well here.
-    let classifier = HttpClassifier::new().judge(429..=429, Outcome::Failure);
-    let app = Router::new()
-        .route("/charge", get(charge))
-        .layer(BreakerLayer::http(provider).classify(classifier))
-        .route("/health", get(async || "fine"));
+    let app = app(provider);
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        tokio::spawn(async move { axum::serve(listener, app).await });
+        // A service of yours stays here: `axum::serve(listener, app).await`. This one has a few visitors and ends.
+        let server = tokio::spawn(async move { axum::serve(listener, app).await });
         tokio::task::spawn_blocking(move || visit(address)).await??;
+        server.abort();
         Ok(())
     })
 }
 
+/// Whether the provider behind the route works.
+static UP: AtomicBool = AtomicBool::new(false);
+
+/// Asks the provider.
 async fn charge() -> (StatusCode, &'static str) {
     if UP.load(Ordering::Relaxed) {
         (StatusCode::OK, "receipt 17")

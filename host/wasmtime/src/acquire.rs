@@ -91,14 +91,10 @@ impl Breaker {
     /// # Errors
     /// As [`acquire`](Breaker::acquire).
     pub async fn acquire_async(&self) -> Result<Decision, BreakerError> {
-        let mut decision = match self.admit_async().await? {
-            Answered::Here(remembered) => self.hand_out(remembered),
+        Ok(match self.admit_async().await? {
+            Answered::Here(remembered) => self.hand_out(remembered).settle_elsewhere(),
             Answered::There(decision) => decision,
-        };
-        if let Decision::Proceed(guard) | Decision::Probe(guard) = &mut decision {
-            guard.settle_elsewhere();
-        }
-        Ok(decision)
+        })
     }
 
     /// Asks, from memory where that answers.
@@ -117,8 +113,9 @@ impl Breaker {
             match self.turn_to_ask() {
                 Turn::Ask(ticket) => {
                     let breaker = self.share();
-                    let decision = blocking::unblock(move || breaker.ask(ticket.as_ref())).await?;
-                    return Ok(Answered::There(decision));
+                    // Settled elsewhere from the start: where nobody waits for it any more, it is dropped with the task.
+                    let ask = move || breaker.ask(ticket.as_ref()).map(Decision::settle_elsewhere);
+                    return blocking::unblock(ask).await.map(Answered::There);
                 }
                 Turn::Wait(asked) => asked.await,
                 Turn::Recall(remembered) => return Ok(Answered::Here(remembered)),

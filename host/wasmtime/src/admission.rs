@@ -45,11 +45,10 @@ impl<'a> Admission<'a> {
         }
     }
 
-    /// Dropped by a panic, it is settled on another thread.
+    /// For async code: dropped by a panic, it is settled on another thread. A guard from there already is.
     pub fn settle_elsewhere(mut self) -> Self {
-        match &mut self {
-            Admission::Here(here) => here.elsewhere = true,
-            Admission::There(guard) => guard.settle_elsewhere(),
+        if let Admission::Here(here) = &mut self {
+            here.elsewhere = true;
         }
         self
     }

@@ -12,6 +12,24 @@ use crate::wire::Outcome;
 
 /// Judges by the status: 5xx is a failure, 408 and 504 are timeouts (which count as failures), and the rest is a success;
 /// an `Err` is a failure. It judges when the head of the response is there, whatever becomes of the body.
+///
+/// To judge errors apart, ask it from a closure:
+///
+/// ```
+/// use halfopen::Outcome;
+/// use halfopen::tower::{Classify, HttpClassifier};
+/// use http::Response;
+/// use std::io::{Error, ErrorKind};
+///
+/// let statuses = HttpClassifier::new();
+/// let judge = move |result: &Result<Response<String>, Error>| match result {
+///     // The caller's own mistake says nothing about the dependency.
+///     Err(error) if error.kind() == ErrorKind::InvalidInput => Outcome::Ignored,
+///     Err(error) if error.kind() == ErrorKind::TimedOut => Outcome::Timeout,
+///     other => statuses.classify(other),
+/// };
+/// assert_eq!(judge.classify(&Err(ErrorKind::InvalidInput.into())), Outcome::Ignored);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpClassifier {
     /// Later ones go before earlier ones.

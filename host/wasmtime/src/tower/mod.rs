@@ -44,7 +44,14 @@
 //! is an `Err` like others.
 //!
 //! The service is always ready. An inner service that is not is waited for under the permit: who is deferred never waits
-//! for the dependency, and an error while it gets ready is a failure. Limits on load go around this layer.
+//! for the dependency, and an error while it gets ready is a failure. Limits on load go around this layer. Each call has a
+//! clone of the inner service; one that cannot be cloned goes behind tower's `Buffer`.
+//!
+//! Whatever asks or writes the store does so on a thread for blocking work, never on the one that polls. A store that
+//! fails takes nobody's response away: a call whose outcome cannot be recorded is answered all the same, and whether calls
+//! are made while the breaker cannot be asked is what [`OnStoreError`](crate::OnStoreError) says of the host. By default
+//! they are not: the answer is [`CallError::Breaker`](crate::CallError), and 503 in HTTP. Keep a [`Host`](crate::Host) for
+//! as long as the server runs: the last handle hands over what is counted in memory, on the thread that drops it.
 
 mod answer;
 mod classify;
@@ -58,5 +65,7 @@ pub use self::http::{AsResponse, HttpClassifier};
 pub use self::layer::BreakerLayer;
 pub use self::service::{BreakerService, ResponseFuture};
 
+#[cfg(test)]
+mod store_tests;
 #[cfg(test)]
 mod tests;

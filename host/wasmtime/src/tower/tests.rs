@@ -13,11 +13,11 @@ use tower_service::Service;
 use super::*;
 use crate::{Breaker, CallError, Decision, Host, Mode, Outcome, Policy, State, TransitionReason};
 
-const MS: Duration = Duration::from_millis(1);
+pub(super) const MS: Duration = Duration::from_millis(1);
 
 /// A service from closures: one gets it ready, one makes the call.
 #[derive(Clone)]
-struct Fake<R, F> {
+pub(super) struct Fake<R, F> {
     ready: R,
     call: F,
 }
@@ -42,7 +42,9 @@ where
 }
 
 /// A service that is always ready.
-fn service<Req, Res, Err, F, Fut>(call: F) -> Fake<impl FnMut() -> Poll<Result<(), Err>> + Clone + Send + 'static, F>
+pub(super) fn service<Req, Res, Err, F, Fut>(
+    call: F,
+) -> Fake<impl FnMut() -> Poll<Result<(), Err>> + Clone + Send + 'static, F>
 where
     F: FnMut(Req) -> Fut,
     Fut: Future<Output = Result<Res, Err>>,
@@ -60,12 +62,12 @@ fn touchy() -> Breaker {
 }
 
 /// Open, with a probe due.
-fn due(breaker: &Breaker) {
+pub(super) fn due(breaker: &Breaker) {
     breaker.force(Mode::Open, None, "").unwrap();
     breaker.force(Mode::None, None, "").unwrap();
 }
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(super) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < 20_000 * MS, "{what} has not come");
@@ -200,7 +202,10 @@ fn an_inner_service_that_fails_to_get_ready_is_a_failure_and_is_not_waited_for_w
 fn a_probe_that_outlasts_its_lease_keeps_it_while_it_runs() {
     let breaker = breaker(Policy { lease_ms: 300, fresh_ms: 0, ..Policy::default() });
     due(&breaker);
-    let slow = |()| async { Ok::<_, ()>(futures_timer::Delay::new(1_000 * MS).await) };
+    let slow = |()| async {
+        futures_timer::Delay::new(1_000 * MS).await;
+        Ok::<_, ()>(())
+    };
     let mut service = BreakerLayer::new(breaker.clone()).layer(service(slow));
     let rival = breaker.clone();
     let mut call = pin!(service.call(()));
