@@ -6,30 +6,33 @@ use std::time::{Duration, Instant};
 
 use halfopen::{Breaker, Policy};
 
-use crate::measure::{calls_in, in_turn, nanos};
+use crate::measure::{Effort, calls_in, in_turn, nanos};
 use crate::peers::{self, work};
-use crate::setting::{self, Result};
-use crate::table::{Goal, Row};
+use crate::setting;
+use crate::table::{Goal, Row, Rows};
 
-const ROUNDS: usize = 200;
+const ROUNDS: usize = 300;
 const BATCH: Duration = Duration::from_millis(1);
 
 fn through_ours(breaker: &Breaker, up: bool) -> bool {
     breaker.call(|| work(up)).is_ok()
 }
 
+/// The peers, in the order in which they are measured after ours.
+const NAMES: [&str; 3] = ["recloser", "failsafe", "tower-resilience"];
+
 /// Admit and record a success.
-pub fn closed_one_thread() -> Result<Vec<Row>> {
-    one_thread("closed-1t", true)
+pub fn closed_one_thread(effort: Effort) -> Rows {
+    one_thread("closed-1t", true, effort)
 }
 
 /// Refuse while open.
-pub fn refused() -> Result<Vec<Row>> {
-    one_thread("refused-1t", false)
+pub fn refused(effort: Effort) -> Rows {
+    one_thread("refused-1t", false, effort)
 }
 
 /// The same call through each of them; those that are to refuse are tripped by failures first.
-fn one_thread(name: &'static str, up: bool) -> Result<Vec<Row>> {
+fn one_thread(name: &'static str, up: bool, effort: Effort) -> Rows {
     let folder = setting::folder()?;
     let open_ms = peers::OPEN.as_millis() as u64;
     let policy = Policy { open_ms, open_max_ms: open_ms, jitter_percent: 0, ..Policy::default() };
@@ -71,8 +74,9 @@ fn one_thread(name: &'static str, up: bool) -> Result<Vec<Row>> {
         calls_in(BATCH, &mut of_failsafe),
         calls_in(BATCH, &mut of_tower),
     ];
-    let [ours, recloser, failsafe, tower] = in_turn(
-        ROUNDS,
+    let rounds = effort.rounds(ROUNDS);
+    let measured = in_turn(
+        rounds,
         &mut [
             &mut || nanos(calls[0], &mut of_ours),
             &mut || nanos(calls[1], &mut of_recloser),
@@ -80,21 +84,17 @@ fn one_thread(name: &'static str, up: bool) -> Result<Vec<Row>> {
             &mut || nanos(calls[3], &mut of_tower),
         ],
     );
-    let peers = [("recloser", recloser), ("failsafe", failsafe), ("tower-resilience", tower)];
-    let (fastest, peer) = peers::fastest(peers);
-    Ok(vec![Row {
-        name,
-        ours: Some(ours),
-        peer: Some(peer),
-        unit: "ns",
-        goal: Goal::RatioAtMost(1.0),
-        note: format!("{fastest}; {}; n = {ROUNDS} × {} calls", peers::listed(peers), calls[0]),
-    }])
+    let nanos_of = |index: usize| measured.median(index);
+    let fastest = (1..=NAMES.len()).min_by(|a, b| nanos_of(*a).total_cmp(&nanos_of(*b))).unwrap_or(1);
+    let all: Vec<String> =
+        NAMES.iter().zip(1..).map(|(name, index)| format!("{name} {:.1}", nanos_of(index))).collect();
+    let note = format!("{}; {}; n = {rounds} × {} calls", NAMES[fastest - 1], all.join(", "), calls[0]);
+    Ok(vec![Row::against(name, "ns", Goal::RatioAtMost(1.0), &measured, [0, fastest], note)])
 }
 
 /// Two threads on one breaker, and two threads on two.
-pub fn closed_two_threads() -> Result<Vec<Row>> {
-    const ROUNDS: usize = 40;
+pub fn closed_two_threads(effort: Effort) -> Rows {
+    let rounds = effort.rounds(100);
     const BATCH: Duration = Duration::from_millis(10);
     let folder = setting::folder()?;
     let host = setting::on_file(&folder, Policy::default())?;
@@ -103,16 +103,10 @@ pub fn closed_two_threads() -> Result<Vec<Row>> {
         black_box(through_ours(&one, true));
     });
     let same = one.clone();
-    let [together, apart] =
-        in_turn(ROUNDS, &mut [&mut || two_threads(calls, [&one, &same]), &mut || two_threads(calls, [&one, &other])]);
-    Ok(vec![Row {
-        name: "closed-2t",
-        ours: Some(together),
-        peer: Some(apart),
-        unit: "ns",
-        goal: Goal::RatioAtMost(1.1),
-        note: format!("two unrelated breakers of ours; n = {ROUNDS} × 2 × {calls} calls"),
-    }])
+    let measured =
+        in_turn(rounds, &mut [&mut || two_threads(calls, [&one, &same]), &mut || two_threads(calls, [&one, &other])]);
+    let note = format!("two unrelated breakers of ours; n = {rounds} × 2 × {calls} calls");
+    Ok(vec![Row::against("closed-2t", "ns", Goal::RatioAtMost(1.1), &measured, [0, 1], note)])
 }
 
 fn two_threads(calls: u64, breakers: [&Breaker; 2]) -> f64 {

@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use halfopen_tests::program::program;
 
-use crate::measure::in_turn;
-use crate::setting::{self, Result};
-use crate::table::{Goal, Row};
+use crate::measure::{Effort, in_turn};
+use crate::setting;
+use crate::table::{Goal, Row, Rows};
 
-pub fn rows() -> Result<Vec<Row>> {
-    const ROUNDS: usize = 100;
+pub fn rows(effort: Effort) -> Rows {
+    let rounds = effort.rounds(200);
     let folder = setting::folder()?;
     let mut through = Command::new(program());
     through
@@ -19,15 +19,10 @@ pub fn rows() -> Result<Vec<Row>> {
         // Compiled code is kept here; the warm-up writes it.
         .env("XDG_CACHE_HOME", folder.path());
     let mut bare = Command::new("true");
-    let [through, bare] = in_turn(ROUNDS, &mut [&mut || millis(&mut through), &mut || millis(&mut bare)]);
-    Ok(vec![Row {
-        name: "cold",
-        ours: Some(through - bare),
-        peer: None,
-        unit: "ms",
-        goal: Goal::OursAtMost(10.0),
-        note: format!("{through:.2} ms through halfopen, {bare:.2} ms bare; n = {ROUNDS}"),
-    }])
+    let measured = in_turn(rounds, &mut [&mut || millis(&mut through), &mut || millis(&mut bare)]);
+    let (through, bare) = (measured.median(0), measured.median(1));
+    let note = format!("{through:.2} ms through halfopen, {bare:.2} ms bare; n = {rounds}");
+    Ok(vec![Row::alone("cold", "ms", Goal::OursAtMost(10.0), measured.difference(0, 1), note)])
 }
 
 fn millis(command: &mut Command) -> f64 {

@@ -4,18 +4,19 @@ use halfopen::Host;
 use halfopen::store::sqlite::Synchronous;
 
 use crate::handwritten::ByHand;
-use crate::measure::{in_turn, nanos};
+use crate::measure::{Effort, in_turn, nanos};
 use crate::setting::{self, Result};
-use crate::table::{Goal, Row};
+use crate::table::{Goal, Row, Rows};
 use crate::tap;
 
 /// Acquire and report that change the record, against the same statements and bytes by hand.
-pub fn rows() -> Result<Vec<Row>> {
-    Ok(vec![row("durable-step", Synchronous::Full, 1.10)?, row("durable-step-normal", Synchronous::Normal, 1.25)?])
+pub fn rows(effort: Effort) -> Rows {
+    let full = row("durable-step", Synchronous::Full, 1.10, effort)?;
+    Ok(vec![full, row("durable-step-normal", Synchronous::Normal, 1.25, effort)?])
 }
 
-fn row(name: &'static str, synchronous: Synchronous, limit: f64) -> Result<Row> {
-    const ROUNDS: usize = 200;
+fn row(name: &'static str, synchronous: Synchronous, limit: f64, effort: Effort) -> Result<Row> {
+    let rounds = effort.rounds(300);
     const STEPS: u64 = 20;
     let folder = setting::folder()?;
     let clock = setting::clock();
@@ -40,18 +41,12 @@ fn row(name: &'static str, synchronous: Synchronous, limit: f64) -> Result<Row> 
             by_hand.step(write).expect("a step by hand");
         }
     };
-    let [ours, peer] = in_turn(
-        ROUNDS,
+    let measured = in_turn(
+        rounds,
         &mut [&mut || nanos(STEPS, || setting::probe(&ours, &clock)) / 1e3, &mut || {
             nanos(STEPS, &mut step_by_hand) / 1e3
         }],
     );
-    Ok(Row {
-        name,
-        ours: Some(ours),
-        peer: Some(peer),
-        unit: "µs",
-        goal: Goal::RatioAtMost(limit),
-        note: format!("rusqlite by hand, two transactions a step; n = {ROUNDS} × {STEPS} steps"),
-    })
+    let note = format!("rusqlite by hand, two transactions a step; n = {rounds} × {STEPS} steps");
+    Ok(Row::against(name, "µs", Goal::RatioAtMost(limit), &measured, [0, 1], note))
 }

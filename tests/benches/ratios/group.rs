@@ -6,16 +6,15 @@ use halfopen::Outcome;
 use halfopen::store::sqlite::Synchronous;
 
 use crate::handwritten::ByHand;
-use crate::measure::{in_turn, per_second};
-use crate::setting::{self, Result};
-use crate::table::{Goal, Row};
+use crate::measure::{Effort, in_turn, per_second};
+use crate::setting;
+use crate::table::{Goal, Row, Rows};
 use crate::tap;
 
 const CALLERS: usize = 64;
-const ROUNDS: usize = 9;
-const LENGTH: Duration = Duration::from_millis(500);
 
-pub fn rows() -> Result<Vec<Row>> {
+pub fn rows(effort: Effort) -> Rows {
+    let (rounds, length) = (effort.rounds(25), effort.length(Duration::from_millis(250)));
     let folder = setting::folder()?;
     let host = setting::on_file(&folder, setting::counting())?;
     let breaker = host.breaker("payments");
@@ -30,20 +29,14 @@ pub fn rows() -> Result<Vec<Row>> {
     let mut by_hand = ByHand::open(&folder.path().join("by-hand.db"), Synchronous::Full)?;
     let mut writes = writes.iter().cycle();
     let mut step = || by_hand.step(writes.next().expect("a write")).expect("a step by hand");
-    let [ours, peer] = in_turn(
-        ROUNDS,
-        &mut [&mut || per_second(LENGTH, vec![report; CALLERS]), &mut || per_second(LENGTH, vec![&mut step])],
+    let measured = in_turn(
+        rounds,
+        &mut [&mut || per_second(length, vec![report; CALLERS]), &mut || per_second(length, vec![&mut step])],
     );
     let applied = breaker.inspect()?.failures;
     if applied == 0 {
         return Err("no failure was recorded".into());
     }
-    Ok(vec![Row {
-        name: "group-64",
-        ours: Some(ours),
-        peer: Some(peer),
-        unit: "steps/s",
-        goal: Goal::RatioAtLeast(15.0),
-        note: format!("rusqlite by hand, a transaction a step; n = {ROUNDS} × {LENGTH:?}"),
-    }])
+    let note = format!("rusqlite by hand, a transaction a step; n = {rounds} × {length:?}");
+    Ok(vec![Row::against("group-64", "steps/s", Goal::RatioAtLeast(15.0), &measured, [0, 1], note)])
 }

@@ -23,3 +23,10 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim())
 }
+
+/// A warning, where others keep the machine busy.
+pub fn busy() -> Option<String> {
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    let load: f64 = load.split(' ').next()?.parse().ok()?;
+    (load > 0.5).then(|| format!("the machine is busy (load {load}): the figures will be noisy"))
+}

@@ -6,16 +6,15 @@ use halfopen::store::sqlite::Synchronous;
 use halfopen::store::{Key, Store, Write};
 use halfopen::{Host, ManualClock};
 
-use crate::measure::{in_turn, nanos};
+use crate::measure::{Effort, in_turn, nanos};
 use crate::setting::{self, Result};
-use crate::table::{Goal, Row};
+use crate::table::{Goal, Row, Rows};
 use crate::tap::{self, Written};
 
-const MANY: u32 = 100_000;
 const FEW: u32 = 10;
 
-pub fn rows() -> Result<Vec<Row>> {
-    const ROUNDS: usize = 100;
+pub fn rows(effort: Effort) -> Rows {
+    let (rounds, count) = (effort.rounds(150), effort.count(100_000));
     const STEPS: u64 = 20;
     let folder = setting::folder()?;
     let opened = tap::recorded(setting::probing(), 1, |breaker, _| setting::open(breaker))?;
@@ -26,17 +25,12 @@ pub fn rows() -> Result<Vec<Row>> {
         filled(&path, count, last)?;
         setting::prober(Host::builder().store(setting::sqlite(&path, Synchronous::Full)?), &clock)
     };
-    let (many, few) = (host_with("many.db", MANY)?, host_with("few.db", FEW)?);
-    let [ours, peer] =
-        in_turn(ROUNDS, &mut [&mut || steps(&many, MANY, &clock, STEPS), &mut || steps(&few, FEW, &clock, STEPS)]);
-    Ok(vec![Row {
-        name: "many",
-        ours: Some(ours),
-        peer: Some(peer),
-        unit: "µs",
-        goal: Goal::RatioAtMost(1.2),
-        note: format!("{MANY} dependencies in the file, and {FEW}; one at random a step; n = {ROUNDS} × {STEPS} steps"),
-    }])
+    let (many, few) = (host_with("many.db", count)?, host_with("few.db", FEW)?);
+    let measured =
+        in_turn(rounds, &mut [&mut || steps(&many, count, &clock, STEPS), &mut || steps(&few, FEW, &clock, STEPS)]);
+    let note =
+        format!("{count} dependencies in the file, and {FEW}; one at random a step; n = {rounds} × {STEPS} steps");
+    Ok(vec![Row::against("many", "µs", Goal::RatioAtMost(1.2), &measured, [0, 1], note)])
 }
 
 fn steps(host: &Host, count: u32, clock: &ManualClock, steps: u64) -> f64 {

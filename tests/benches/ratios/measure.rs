@@ -2,9 +2,65 @@
 
 use std::time::{Duration, Instant};
 
-/// Measures alternatives in turn, in another order each round, and answers the median of each. The first tenth of the
-/// rounds is warm-up.
-pub fn in_turn<const N: usize>(rounds: usize, alternatives: &mut [&mut dyn FnMut() -> f64; N]) -> [f64; N] {
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// As much as figures need that are worth something.
+    Full,
+    /// As much as it takes to see that each row can be measured.
+    Quick,
+}
+
+impl Effort {
+    /// So many rounds.
+    pub fn rounds(self, full: usize) -> usize {
+        self.of(full, 2)
+    }
+
+    /// So long.
+    pub fn length(self, full: Duration) -> Duration {
+        self.of(full, full / 10)
+    }
+
+    /// So many things.
+    pub fn count(self, full: u32) -> u32 {
+        self.of(full, full / 100)
+    }
+
+    fn of<T>(self, full: T, quick: T) -> T {
+        match self {
+            Effort::Full => full,
+            Effort::Quick => quick,
+        }
+    }
+}
+
+/// What alternatives came to, round by round.
+pub struct Rounds<const N: usize>([Vec<f64>; N]);
+
+impl<const N: usize> Rounds<N> {
+    /// The median of one of them.
+    pub fn median(&self, of: usize) -> f64 {
+        median(self.0[of].clone())
+    }
+
+    /// The median over the rounds of what one came to over another: both were disturbed alike.
+    pub fn ratio(&self, of: usize, to: usize) -> f64 {
+        median(self.paired(of, to).map(|(of, to)| of / to).collect())
+    }
+
+    /// The median over the rounds of what one came to beyond another.
+    pub fn difference(&self, of: usize, to: usize) -> f64 {
+        median(self.paired(of, to).map(|(of, to)| of - to).collect())
+    }
+
+    fn paired(&self, of: usize, to: usize) -> impl Iterator<Item = (f64, f64)> {
+        self.0[of].iter().copied().zip(self.0[to].iter().copied())
+    }
+}
+
+/// Measures alternatives in turn, in another order each round. The first tenth of the rounds is warm-up.
+pub fn in_turn<const N: usize>(rounds: usize, alternatives: &mut [&mut dyn FnMut() -> f64; N]) -> Rounds<N> {
     let mut measured: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(rounds));
     let warm_up = rounds.div_ceil(10);
     for round in 0..warm_up + rounds {
@@ -16,7 +72,7 @@ pub fn in_turn<const N: usize>(rounds: usize, alternatives: &mut [&mut dyn FnMut
             }
         }
     }
-    measured.map(median)
+    Rounds(measured)
 }
 
 /// How many calls take so long, found by trying.
@@ -68,7 +124,7 @@ pub fn per_second<F: FnMut() + Send>(length: Duration, threads: Vec<F>) -> f64 {
 }
 
 /// The middle one.
-pub fn median(mut values: Vec<f64>) -> f64 {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

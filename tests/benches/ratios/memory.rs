@@ -8,17 +8,17 @@ use halfopen::store::sqlite::Synchronous;
 use halfopen::{Host, Outcome, Policy};
 
 use crate::many::{filled, named};
+use crate::measure::Effort;
 use crate::peers::work;
 use crate::setting::{self, Result};
-use crate::table::{Goal, Row};
+use crate::table::{Goal, Row, Rows};
 use crate::tap;
 
 /// The argument that makes this program the process that is measured.
 pub const CHILD: &str = "--memory-child";
 
-const COUNT: u32 = 20_000;
-
-pub fn rows() -> Result<Vec<Row>> {
+pub fn rows(effort: Effort) -> Rows {
+    let count = effort.count(20_000);
     let folder = setting::folder()?;
     // Closed, with failures and successes all over its window.
     let policy = Policy { consecutive_failures: 0, ..Policy::default() };
@@ -32,26 +32,19 @@ pub fn rows() -> Result<Vec<Row>> {
     let record = written.last().ok_or("nothing was written")?;
     let (empty, full) = (folder.path().join("empty.db"), folder.path().join("breakers.db"));
     filled(&empty, 0, record)?;
-    filled(&full, COUNT, record)?;
-    let in_file = (size(&full)? as f64 - size(&empty)? as f64) / f64::from(COUNT);
+    filled(&full, count, record)?;
+    let in_file = (size(&full)? as f64 - size(&empty)? as f64) / f64::from(count);
 
-    let measured = Command::new(std::env::current_exe()?).arg(CHILD).arg(&full).output()?;
+    let measured = Command::new(std::env::current_exe()?).arg(CHILD).arg(&full).arg(count.to_string()).output()?;
     if !measured.status.success() {
         return Err(String::from_utf8_lossy(&measured.stderr).into_owned().into());
     }
     let in_process: f64 = String::from_utf8(measured.stdout)?.trim().parse()?;
-    let row = |ours, unit, limit, note| Row {
-        name: "memory",
-        ours: Some(ours),
-        peer: None,
-        unit,
-        goal: Goal::OursAtMost(limit),
-        note,
-    };
+    let row = |ours, unit, limit, note| Row::alone("memory", unit, Goal::OursAtMost(limit), ours, note);
     let bytes = record.data.len();
     Ok(vec![
-        row(in_file, "bytes in the file", 400.0, format!("a record of {bytes} bytes, no history; n = {COUNT}")),
-        row(in_process, "bytes in the process", 1_000.0, format!("handles that have made calls; n = {COUNT}")),
+        row(in_file, "bytes in the file", 400.0, format!("a record of {bytes} bytes, no history; n = {count}")),
+        row(in_process, "bytes in the process", 1_000.0, format!("handles that have made calls; n = {count}")),
     ])
 }
 
@@ -62,8 +55,10 @@ fn size(path: &Path) -> Result<u64> {
     Ok(std::fs::metadata(path)?.len())
 }
 
-/// Prints by how many bytes a dependency this process grows.
-pub fn child(path: &str) -> Result<()> {
+/// Prints by how many bytes a dependency this process grows. `args`: the file, and how many dependencies it has.
+pub fn child(mut args: impl Iterator<Item = String>) -> Result<()> {
+    let path = args.next().ok_or("the file is missing")?;
+    let count: u32 = args.next().ok_or("the number of dependencies is missing")?.parse()?;
     let store = setting::sqlite(path.as_ref(), Synchronous::Normal)?;
     let host = Host::builder().store(store).build()?;
     let called = |numbers: std::ops::Range<u32>| {
@@ -74,9 +69,9 @@ pub fn child(path: &str) -> Result<()> {
         breakers
     };
     // First what there is once a process: caches, connections, instances.
-    let first = called(0..COUNT / 10);
+    let first = called(0..count / 10);
     let before = resident()?;
-    let rest = called(COUNT / 10..COUNT);
+    let rest = called(count / 10..count);
     let grown = resident()? - before;
     println!("{}", grown as f64 / rest.len() as f64);
     std::hint::black_box((first, rest));

@@ -83,13 +83,3 @@ pub fn through_tower(service: &mut Tower, up: bool) -> bool {
     // Nobody else holds its lock, so that it has nothing to wait for.
     matches!(Pin::new(&mut call).poll(&mut cx), Poll::Ready(Ok(_)))
 }
-
-/// The fastest of the peers, and its name.
-pub fn fastest(measured: [(&'static str, f64); 3]) -> (&'static str, f64) {
-    measured.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(measured[0])
-}
-
-/// All of them, for the row's note.
-pub fn listed(measured: [(&'static str, f64); 3]) -> String {
-    measured.map(|(name, nanos)| format!("{name} {nanos:.1}")).join(", ")
-}

@@ -8,47 +8,45 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use halfopen::{Breaker, Decision, Host, PermitGuard, Policy};
 use tempfile::TempDir;
 
-use crate::measure::{in_turn, per_second};
+use crate::measure::{Effort, in_turn, per_second};
 use crate::resp::{Connection, Reply};
 use crate::setting::{self, Result};
-use crate::table::{Goal, Row};
+use crate::table::{Goal, Row, Rows};
 
 const THREADS: usize = 8;
-const ROUNDS: usize = 9;
-const LENGTH: Duration = Duration::from_millis(500);
 /// Longer than any run.
 const LEASE_MS: u64 = 3_600_000;
 
-pub fn rows() -> Result<Vec<Row>> {
+pub fn rows(effort: Effort) -> Rows {
+    let (rounds, length) = (effort.rounds(25), effort.length(Duration::from_millis(250)));
     let folder = setting::folder()?;
     let (_asking_host, asking, _lease) = half_open(&folder, "asking.db", 0)?;
     let (_fresh_host, fresh, _fresh_lease) = half_open(&folder, "fresh.db", 250)?;
-    let mut ask = || per_second(LENGTH, vec![|| deferred(&asking); THREADS]);
-    let mut ask_fresh = || per_second(LENGTH, vec![|| deferred(&fresh); THREADS]);
-    let row = |name, ours, peer, least, note| Row {
-        name,
-        ours: Some(ours),
-        peer,
-        unit: "deferrals/s",
-        goal: Goal::RatioAtLeast(least),
-        note,
-    };
+    let mut ask = || per_second(length, vec![|| deferred(&asking); THREADS]);
+    let mut ask_fresh = || per_second(length, vec![|| deferred(&fresh); THREADS]);
+    const UNIT: &str = "deferrals/s";
+    let (least, least_fresh) = (Goal::RatioAtLeast(3.0), Goal::RatioAtLeast(100.0));
     let Some(server) = Server::start()? else {
-        let [ours, ours_fresh] = in_turn(ROUNDS, &mut [&mut ask, &mut ask_fresh]);
-        let note = || "no redis-server is installed here, so there is no peer".to_owned();
-        return Ok(vec![row("redis", ours, None, 3.0, note()), row("redis-fresh", ours_fresh, None, 100.0, note())]);
+        eprintln!("no redis-server is installed here: redis and redis-fresh have no peer");
+        let measured = in_turn(rounds, &mut [&mut ask, &mut ask_fresh]);
+        let alone =
+            |name, goal, ours| Row::alone(name, UNIT, goal, ours, "no redis-server is installed here".to_owned());
+        let rows = [alone("redis", least, measured.median(0)), alone("redis-fresh", least_fresh, measured.median(1))];
+        return Ok(rows.into());
     };
     let mut peers = (0..THREADS).map(|_| Peer::connect(server.port)).collect::<io::Result<Vec<_>>>()?;
     peers[0].half_open()?;
     let mut ask_redis = || {
         let threads = peers.iter_mut().map(|peer| move || peer.deferred().expect("a decision of Redis"));
-        per_second(LENGTH, threads.collect())
+        per_second(length, threads.collect())
     };
-    let [ours, ours_fresh, peer] = in_turn(ROUNDS, &mut [&mut ask, &mut ask_fresh, &mut ask_redis]);
-    let note = |fresh_ms: u64| {
-        format!("EVALSHA in {}, {THREADS} threads; fresh_ms = {fresh_ms}; n = {ROUNDS} × {LENGTH:?}", server.version)
+    let measured = in_turn(rounds, &mut [&mut ask, &mut ask_fresh, &mut ask_redis]);
+    let row = |name, goal, ours, fresh_ms: u64| {
+        let version = &server.version;
+        let note = format!("EVALSHA in {version}, {THREADS} threads; fresh_ms = {fresh_ms}; n = {rounds} × {length:?}");
+        Row::against(name, UNIT, goal, &measured, [ours, 2], note)
     };
-    Ok(vec![row("redis", ours, Some(peer), 3.0, note(0)), row("redis-fresh", ours_fresh, Some(peer), 100.0, note(250))])
+    Ok(vec![row("redis", least, 0, 0), row("redis-fresh", least_fresh, 1, 250)])
 }
 
 /// A breaker on a file of its own, half-open, whose lease is taken for as long as the guard lives.

@@ -1,5 +1,7 @@
 //! The rows of the table.
 
+use crate::measure::Rounds;
+
 /// What a row is judged by.
 #[derive(Clone, Copy, Debug)]
 pub enum Goal {
@@ -19,21 +21,40 @@ pub struct Row {
     pub ours: Option<f64>,
     /// None where there is no peer, or it is not installed.
     pub peer: Option<f64>,
+    /// Ours over the peer's: the median of the rounds.
+    pub ratio: Option<f64>,
     pub unit: &'static str,
     pub goal: Goal,
     /// What was measured how often, against whom.
     pub note: String,
 }
 
+/// What rows came to.
+pub type Rows = crate::setting::Result<Vec<Row>>;
+
 impl Row {
-    fn ratio(&self) -> Option<f64> {
-        Some(self.ours? / self.peer?)
+    /// What one alternative came to, next to another of the same rounds.
+    pub fn against<const N: usize>(
+        name: &'static str,
+        unit: &'static str,
+        goal: Goal,
+        rounds: &Rounds<N>,
+        [ours, peer]: [usize; 2],
+        note: String,
+    ) -> Row {
+        let (ratio, ours, peer) = (rounds.ratio(ours, peer), rounds.median(ours), rounds.median(peer));
+        Row { name, ours: Some(ours), peer: Some(peer), ratio: Some(ratio), unit, goal, note }
+    }
+
+    /// What has no peer.
+    pub fn alone(name: &'static str, unit: &'static str, goal: Goal, ours: f64, note: String) -> Row {
+        Row { name, ours: Some(ours), peer: None, ratio: None, unit, goal, note }
     }
 
     fn met(&self) -> Option<bool> {
         match self.goal {
-            Goal::RatioAtMost(limit) => self.ratio().map(|ratio| ratio <= limit),
-            Goal::RatioAtLeast(limit) => self.ratio().map(|ratio| ratio >= limit),
+            Goal::RatioAtMost(limit) => self.ratio.map(|ratio| ratio <= limit),
+            Goal::RatioAtLeast(limit) => self.ratio.map(|ratio| ratio >= limit),
             Goal::OursAtMost(limit) => self.ours.map(|ours| ours <= limit),
         }
     }
@@ -56,7 +77,7 @@ impl Row {
             "ours": self.ours.map(rounded),
             "peer": self.peer.map(rounded),
             "unit": self.unit,
-            "ratio": self.ratio().map(rounded),
+            "ratio": self.ratio.map(rounded),
             "goal": goal,
             "met": self.met(),
         })
@@ -77,7 +98,7 @@ impl Row {
             shown(self.ours),
             shown(self.peer),
             self.unit,
-            shown(self.ratio()),
+            shown(self.ratio),
             self.goal(),
             self.note
         )
