@@ -6,7 +6,6 @@ use event_listener::{EventListener, Listener};
 
 use crate::breaker::{Breaker, Decision, mismatch};
 use crate::builder::OnStoreError;
-use crate::clock::Clock;
 use crate::draft::Held;
 use crate::error::{BreakerError, StoreError};
 use crate::events;
@@ -14,30 +13,12 @@ use crate::guard::{PermitGuard, Terms};
 use crate::last_known::Fallback;
 use crate::local::{Entry, Remembered, Ticket};
 use crate::op::{Answer, Call};
+use crate::sent::Sent;
 use crate::store::Snapshot;
 use crate::wire;
 
 /// How often it is asked again when each lease has run out by the time it arrives.
 const LATE: u32 = 3;
-
-/// When an acquire was sent, by both clocks: the machine may have been stopped, or its clock set, since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sent {
-    pub now: u64,
-    pub monotonic: Duration,
-}
-
-impl Sent {
-    pub fn at(clock: &dyn Clock) -> Self {
-        Sent { now: clock.now(), monotonic: clock.monotonic() }
-    }
-
-    /// How long ago: by whichever clock says more.
-    pub fn ago(&self, clock: &dyn Clock) -> Duration {
-        let wall = Duration::from_millis(clock.now().saturating_sub(self.now));
-        clock.monotonic().saturating_sub(self.monotonic).max(wall)
-    }
-}
 
 /// What came of asking, and where the answer is from.
 pub(crate) enum Answered {

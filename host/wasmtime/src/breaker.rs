@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::error::{BreakerError, StoreError};
 use crate::guard::PermitGuard;
 use crate::host::Host;
-use crate::local::{Admitted, Local};
+use crate::local::Local;
 use crate::op::{Answer, Call, Op};
 use crate::store::Key;
 use crate::wire::{Deferral, Inspection, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Tally, Transition};
@@ -118,9 +118,9 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`]. A report that came too late is no error: see [`Receipt::verdict`].
     pub fn report(&self, permit: Permit, outcome: Outcome, took: Option<Duration>) -> Result<Receipt, BreakerError> {
-        if permit.lease.is_none() && matches!(outcome, Outcome::Failure | Outcome::Timeout) {
-            let slower_than = self.handle.local.as_ref().and_then(|local| local.slower_than());
-            let admitted = Admitted { epoch: permit.epoch, generation: None, slower_than };
+        let failed = permit.lease.is_none() && matches!(outcome, Outcome::Failure | Outcome::Timeout);
+        let local = self.handle.local.as_ref().filter(|_| failed);
+        if let Some(admitted) = local.and_then(|local| local.admitted(permit.epoch)) {
             return self.record_there(admitted, outcome, took);
         }
         self.settle_counts();

@@ -125,6 +125,14 @@ pub enum BreakerError {
     Other(String),
 }
 
+impl BreakerError {
+    /// Whether what was asked for may be asked for again without being done twice. Not so where a thread panicked while it
+    /// was writing.
+    pub(crate) fn surely_changed_nothing(&self) -> bool {
+        !matches!(self, BreakerError::Other(_))
+    }
+}
+
 /// What a call through a breaker came to, when it has no value.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError<E> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::acquire::Sent;
+use crate::sent::Sent;
 use crate::breaker::Breaker;
 use crate::clock::Clock;
 use crate::elsewhere::Elsewhere;

@@ -91,6 +91,7 @@ mod pool;
 mod recorded;
 #[cfg(feature = "replay")]
 pub mod replay;
+mod sent;
 pub mod store;
 #[cfg(test)]
 mod testing;

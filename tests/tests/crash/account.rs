@@ -17,6 +17,8 @@ enum Said {
     Settled(Receipt),
     Reporting(Outcome),
     Reported(Receipt),
+    /// A success that its process has counted in memory, to be handed over later.
+    Counted,
 }
 
 impl Said {
@@ -34,6 +36,7 @@ impl Said {
             "settled" => Said::Settled(receipt()?),
             "reporting" => Said::Reporting(rest.parse().ok()?),
             "reported" => Said::Reported(receipt()?),
+            "counted" => Said::Counted,
             _ => return None,
         })
     }
@@ -87,6 +90,10 @@ impl Account {
 
     pub fn reported(&self) -> usize {
         self.all().filter(|said| matches!(said, Said::Reported(_))).count()
+    }
+
+    pub fn counted(&self) -> usize {
+        self.all().filter(|said| matches!(said, Said::Counted)).count()
     }
 
     pub fn in_flight(&self) -> usize {
@@ -161,7 +168,8 @@ impl Account {
         }
     }
 
-    /// All that was acknowledged is counted, and nothing beyond what was in flight.
+    /// All that was acknowledged is counted, and nothing beyond what was in flight. A success that was counted in memory
+    /// may be lost; a failure never.
     pub fn check_counts(&self, seen: &Inspection) {
         let mut sure = (0, 0);
         let mut perhaps = (0, 0);
@@ -173,6 +181,10 @@ impl Account {
                     Said::Reported(receipt) => {
                         assert!(receipt.is_applied(), "{receipt:?}");
                         sure = (sure.0 + 1, sure.1 + reporting.take().unwrap_or_default());
+                    }
+                    Said::Counted => {
+                        assert_eq!(reporting.take(), Some(0), "a failure was not reported at once");
+                        perhaps.0 += 1;
                     }
                     _ => {}
                 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use halfopen::store::sqlite::Synchronous;
-use halfopen::{Breaker, BreakerError, Decision, Outcome, Permit, Policy, Receipt, Window};
+use halfopen::{Breaker, BreakerError, Decision, Outcome, Permit, Policy, Receipt, Recorded, Window};
 use halfopen_tests::breakers::policy;
 use halfopen_tests::process::{order, say};
 
@@ -32,10 +32,11 @@ impl Kind {
         }
     }
 
-    pub fn policy(self) -> Policy {
+    pub fn policy(self, fresh_ms: u64) -> Policy {
+        let policy = Policy { fresh_ms, ..policy() };
         match self {
-            Kind::Cycle => Policy { consecutive_failures: 3, open_max_ms: 4, successes_to_close: 2, ..policy() },
-            Kind::Count => Policy { consecutive_failures: 0, window: Window::Ms(86_400_000), ..policy() },
+            Kind::Cycle => Policy { consecutive_failures: 3, open_max_ms: 4, successes_to_close: 2, ..policy },
+            Kind::Count => Policy { consecutive_failures: 0, window: Window::Ms(86_400_000), ..policy },
         }
     }
 }
@@ -54,11 +55,14 @@ pub fn record(file: &Path, dependency: &str) -> Option<(i64, Option<Vec<u8>>)> {
 
 /// The role.
 pub fn hammer(words: &[String]) {
-    let [file, clock, dependency, kind, synchronous, name] = words else { panic!("six words, not {words:?}") };
+    let [file, clock, dependency, kind, fresh_ms, synchronous, name] = words else {
+        panic!("seven words, not {words:?}")
+    };
+    let fresh_ms = fresh_ms.parse().expect("a number of ms");
     let kind = if kind == Kind::Count.name() { Kind::Count } else { Kind::Cycle };
     let synchronous =
         if synchronous == self::name(Synchronous::Full) { Synchronous::Full } else { Synchronous::Normal };
-    let host = crate::host(Path::new(file), &FileClock::open(Path::new(clock)), kind, synchronous);
+    let host = crate::host(Path::new(file), &FileClock::open(Path::new(clock)), kind.policy(fresh_ms), synchronous);
     say("ready");
     let _go = order();
     let callers: Vec<_> = (0..THREADS)
@@ -91,11 +95,14 @@ impl Caller {
                     self.probe(permit);
                 }
                 Ok(Decision::Proceed(guard)) => {
-                    let permit = guard.into_permit();
-                    self.say(format_args!("proceed|{permit}"));
+                    self.say(format_args!("proceed|{}", guard.permit()));
                     let outcome = if fastrand::u8(..10) < 7 { Outcome::Failure } else { Outcome::Success };
                     self.say(format_args!("reporting|{outcome}"));
-                    self.told("reported", self.breaker.report(permit, outcome, None));
+                    match guard.report(outcome, None) {
+                        Ok(Recorded::Now(receipt)) => self.told("reported", Ok(receipt)),
+                        Ok(Recorded::Later | Recorded::Nothing) => self.say(format_args!("counted")),
+                        Err(error) => self.told("reported", Err(error)),
+                    }
                 }
                 Ok(Decision::Defer(_)) => {
                     self.say(format_args!("defer"));

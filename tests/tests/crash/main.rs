@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use halfopen::store::sqlite::{SqliteOptions, SqliteStore, Synchronous};
-use halfopen::{Decision, DeferReason, Host, State};
+use halfopen::{Decision, DeferReason, Host, Policy, State};
 use halfopen_tests::breakers::LONG_MS;
 use halfopen_tests::process::{Process, play};
 use halfopen_tests::{harness, tests};
@@ -41,7 +41,7 @@ fn processes_killed_at_any_moment_lose_nothing_acknowledged_and_block_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let shared = folder.path().join("shared.db");
     let clock = FileClock::create(&folder.path().join("clock"));
-    drop(host(&shared, &clock, Kind::Cycle, Synchronous::Full));
+    drop(host(&shared, &clock, Kind::Cycle.policy(0), Synchronous::Full));
 
     let mut sum = Sum::default();
     let mut left_behind = Vec::new();
@@ -52,8 +52,10 @@ fn processes_killed_at_any_moment_lose_nothing_acknowledged_and_block_nobody() {
         let file = if fresh { folder.path().join(format!("fresh {round}.db")) } else { shared.clone() };
         // Half of the rounds do not wait for the disk, and so get further before they are struck.
         let synchronous = if round % 2 == 0 { Synchronous::Full } else { Synchronous::Normal };
+        // Half of them ask every time, and half answer from memory.
+        let fresh_ms = if round % 4 < 2 { 0 } else { 250 };
         let dependency = format!("round {round}");
-        let round = Round { file, clock: &clock, kind, synchronous, dependency, fresh };
+        let round = Round { file, clock: &clock, kind, fresh_ms, synchronous, dependency, fresh };
         let account = round.play();
         round.check(&account);
         sum.add(&account);
@@ -64,22 +66,26 @@ fn processes_killed_at_any_moment_lose_nothing_acknowledged_and_block_nobody() {
         assert_eq!(hammer::record(&file, &dependency), record, "{dependency} has changed since its round");
     }
     println!(
-        "{} rounds, {} kills; acknowledged: {} leases, {} reports of a probe, {} other reports; in flight when killed: {}",
+        "{} rounds, {} kills; acknowledged: {} leases, {} reports of a probe, {} other reports; counted in memory: {}; in \
+         flight when killed: {}",
         rounds(),
         rounds() * PROCESSES as u64,
         sum.leases,
         sum.settled,
         sum.reported,
+        sum.counted,
         sum.in_flight
     );
-    assert!(sum.leases > 0 && sum.settled > 0 && sum.reported > 0 && sum.in_flight > 0, "nothing was struck: {sum:?}");
+    let Sum { leases, settled, reported, counted, in_flight } = sum;
+    assert!([leases, settled, reported, counted, in_flight].iter().all(|n| *n > 0), "nothing was struck: {sum:?}");
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     leases: usize,
     settled: usize,
     reported: usize,
+    counted: usize,
     in_flight: usize,
 }
 
@@ -88,14 +94,15 @@ impl Sum {
         self.leases += account.tokens().count();
         self.settled += account.settled();
         self.reported += account.reported();
+        self.counted += account.counted();
         self.in_flight += account.in_flight();
     }
 }
 
-fn host(file: &Path, clock: &FileClock, kind: Kind, synchronous: Synchronous) -> Host {
+fn host(file: &Path, clock: &FileClock, policy: Policy, synchronous: Synchronous) -> Host {
     let options = SqliteOptions { synchronous, ..SqliteOptions::default() };
     let store = SqliteStore::open_with(file, options).unwrap_or_else(|error| panic!("it does not open: {error}"));
-    let builder = Host::builder().store(store).clock(clock.clone()).default_policy(kind.policy());
+    let builder = Host::builder().store(store).clock(clock.clone()).default_policy(policy);
     builder.history(1_000_000).build().unwrap()
 }
 
@@ -103,6 +110,7 @@ struct Round<'a> {
     file: PathBuf,
     clock: &'a FileClock,
     kind: Kind,
+    fresh_ms: u64,
     synchronous: Synchronous,
     dependency: String,
     fresh: bool,
@@ -115,9 +123,10 @@ impl Round<'_> {
         let start = |number: usize| {
             let [file, clock] =
                 [self.file.as_path(), self.clock.path()].map(|path| path.to_str().expect("plain paths"));
-            let (kind, synchronous, name) =
-                (self.kind.name(), hammer::name(self.synchronous), format!("process {number}"));
-            let mut process = Process::start("hammer", &[file, clock, &self.dependency, kind, synchronous, &name]);
+            let (kind, synchronous) = (self.kind.name(), hammer::name(self.synchronous));
+            let (fresh_ms, name) = (self.fresh_ms.to_string(), format!("process {number}"));
+            let words = [file, clock, &self.dependency, kind, &fresh_ms, synchronous, &name];
+            let mut process = Process::start("hammer", &words);
             if self.fresh {
                 process.tell("go");
             }
@@ -147,7 +156,8 @@ impl Round<'_> {
         assert_eq!(integrity, "ok", "{}", self.dependency);
         drop(database);
 
-        let breaker = host(&self.file, self.clock, self.kind, self.synchronous).breaker(self.dependency.as_str());
+        let policy = self.kind.policy(self.fresh_ms);
+        let breaker = host(&self.file, self.clock, policy, self.synchronous).breaker(self.dependency.as_str());
         let seen = breaker.inspect().unwrap();
         let history = breaker.history(usize::MAX).unwrap();
         account.check_history(&history, &seen);

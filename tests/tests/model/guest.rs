@@ -64,9 +64,9 @@ pub enum Op {
 /// What the core answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reply {
-    Proceed(Pass),
+    Proceed { pass: Pass, fresh_for: u64 },
     Probe { pass: Pass, expires_in: u64 },
-    Defer { retry_after: u64, forced: bool },
+    Defer { retry_after: u64, forced: bool, fresh_for: u64 },
     Applied,
     Stale,
     Inspected { probe_due: bool, calls: u64 },
@@ -213,13 +213,16 @@ fn outcome(end: End) -> Outcome {
 
 fn reply(answer: Answer) -> Reply {
     match answer {
-        Answer::Decision(Decision::Proceed(admission)) => Reply::Proceed(admission.permit.into()),
+        Answer::Decision(Decision::Proceed(admission)) => {
+            Reply::Proceed { pass: admission.permit.into(), fresh_for: admission.fresh_for }
+        }
         Answer::Decision(Decision::Probe(probe)) => {
             Reply::Probe { pass: probe.permit.into(), expires_in: probe.expires_in }
         }
         Answer::Decision(Decision::Defer(deferral)) => Reply::Defer {
             retry_after: deferral.retry_after,
             forced: matches!(deferral.reason, DeferReason::ForcedOpen),
+            fresh_for: deferral.fresh_for,
         },
         Answer::Receipt(receipt) => match receipt.verdict {
             Verdict::Applied => Reply::Applied,

@@ -6,6 +6,7 @@ use halfopen_guest::contract::{LostProbe, Policy};
 use halfopen_guest::record::{Hold, Lease, Record, State};
 
 use crate::guest::{self, End, Op, Reply, View, Write, number};
+use crate::memory::Recalled;
 use crate::world::{Moment, Scenario, Work, World};
 
 pub const LIVE_LEASES: &str = "no lease is granted while as many as `probes` are live";
@@ -17,13 +18,18 @@ pub const TOKENS: &str = "lease tokens only rise";
 pub const CHAIN: &str = "every change of state is the next link of one chain";
 pub const ACKNOWLEDGED: &str = "nothing acknowledged is lost";
 pub const INSPECT: &str = "inspect says when the next acquire is granted a lease";
+pub const FRESH: &str = "no call is admitted from memory later than `fresh_ms` after its epoch has ended";
+pub const MEMORY: &str = "memory answers what the component would answer to the record as it was looked at";
 
-pub const LAWS: &[&str] = &[LIVE_LEASES, STALE, IN_TIME, RECOVERY, NO_CALL, TOKENS, CHAIN, ACKNOWLEDGED, INSPECT];
+pub const LAWS: &[&str] =
+    &[LIVE_LEASES, STALE, IN_TIME, RECOVERY, NO_CALL, TOKENS, CHAIN, ACKNOWLEDGED, INSPECT, FRESH, MEMORY];
 
 pub const LOST_RACE: &str = "a commit loses its race";
 pub const LATE_RESULT: &str = "a late result meets the live lease of another";
 pub const PROBES_CLOSE: &str = "probes close the breaker";
 pub const TRIPS: &str = "the breaker trips";
+pub const OLD_ADMISSION: &str = "a call is admitted from memory after another process has tripped";
+pub const REFUSED_FROM_MEMORY: &str = "a call is refused from memory";
 
 /// The laws that a step broke.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -54,6 +60,10 @@ pub struct Ledger {
     granted: u64,
     /// The clock has stepped back, and nobody has asked since.
     pub stepped_back: bool,
+    /// Which epochs have ended, and when; kept only where processes remember.
+    ended: Vec<(u64, u64)>,
+    /// What has been seen of answers from memory.
+    seen: [bool; 2],
 }
 
 /// Judges a decision of the core on a view.
@@ -80,7 +90,7 @@ pub fn decided(world: &mut World, scenario: &Scenario, op: Op, view: &View, repl
                 .is_some_and(|record| leases(&record).iter().any(|lease| Some(lease.token) == pass.lease));
             broken.unless(holds, NO_CALL);
         }
-        Reply::Proceed(_) => broken.unless(number(record.state.kind()) == 0, NO_CALL),
+        Reply::Proceed { .. } => broken.unless(number(record.state.kind()) == 0, NO_CALL),
         Reply::Defer { .. } => {
             let granted = write.and_then(|write| view.after(write).kept()).map(|record| record.last_token);
             broken.unless(granted.is_none_or(|token| token == record.last_token), NO_CALL);
@@ -122,6 +132,9 @@ pub fn committed(
         ledger.link = (0, record.epoch);
     }
     broken.unless(ledger.link == (number(record.state.kind()), record.epoch), CHAIN);
+    if scenario.remembers() && ledger.link.1 != link.1 {
+        ledger.ended.push((link.1, world.time));
+    }
 
     if at.steps_left == world.left.steps {
         ledger.look(at);
@@ -143,6 +156,29 @@ pub fn committed(
         true => ledger.counted + u64::from(counts),
         false => 0,
     };
+}
+
+/// Judges an answer from memory: against the record that memory rests on, and against what has happened since.
+pub fn recalled(world: &mut World, scenario: &Scenario, view: &View, answer: Recalled) {
+    let (ledger, broken) = (&mut world.ledger, &mut world.broken);
+    let there = guest::run(scenario.core, &scenario.policies, Op::Acquire, None, (view, world.clock)).0;
+    match (answer, there) {
+        (Recalled::Admit(ours), Reply::Proceed { pass, .. }) => broken.unless(ours == pass, MEMORY),
+        // Memory counts from when it was asked for, so that nobody waits for longer than is left.
+        (Recalled::Defer { retry_after: ours }, Reply::Defer { retry_after, .. }) => {
+            broken.unless(ours <= retry_after, MEMORY);
+        }
+        _ => broken.unless(false, MEMORY),
+    }
+    match answer {
+        Recalled::Admit(pass) => {
+            let ended = ledger.ended.iter().find(|(epoch, _)| *epoch == pass.epoch);
+            let longest = scenario.policies.iter().map(|policy| policy.fresh_ms).max().unwrap_or(0);
+            broken.unless(ended.is_none_or(|(_, at)| world.time < at + longest), FRESH);
+            ledger.seen[0] |= ended.is_some() && ledger.link.0 == number(halfopen_guest::contract::State::Open);
+        }
+        Recalled::Defer { .. } => ledger.seen[1] = true,
+    }
 }
 
 impl Ledger {
@@ -174,6 +210,8 @@ pub fn properties(reaches: &[&str]) -> Vec<Property<Scenario>> {
         Property::always(CHAIN, |_, w| kept(w, CHAIN)),
         Property::always(ACKNOWLEDGED, nothing_acknowledged_is_lost),
         Property::always(INSPECT, inspect_tells),
+        Property::always(FRESH, |_, w| kept(w, FRESH)),
+        Property::always(MEMORY, |_, w| kept(w, MEMORY)),
     ];
     let sights = [
         Property::sometimes(LOST_RACE, |_, w: &World| {
@@ -190,6 +228,8 @@ pub fn properties(reaches: &[&str]) -> Vec<Property<Scenario>> {
             number(record.state.kind()) == 0 && record.settled.is_some()
         }),
         Property::sometimes(TRIPS, |s: &Scenario, w: &World| number(w.store.record(&s.policies[0]).state.kind()) == 1),
+        Property::sometimes(OLD_ADMISSION, |_, w: &World| w.ledger.seen[0]),
+        Property::sometimes(REFUSED_FROM_MEMORY, |_, w: &World| w.ledger.seen[1]),
     ];
     properties.extend(sights.into_iter().filter(|sight| reaches.contains(&sight.name)));
     properties
@@ -225,7 +265,7 @@ fn recovers(scenario: &Scenario, world: &World) -> bool {
     let acquire = |view: &View, now| guest::run(scenario.core, &scenario.policies, Op::Acquire, None, (view, now));
 
     let (reply, write) = acquire(&world.store, world.clock);
-    let Reply::Defer { retry_after, forced: false } = reply else { return true };
+    let Reply::Defer { retry_after, forced: false, .. } = reply else { return true };
     let opens = write.as_ref().is_some_and(|write| write.changes.iter().any(|change| change.to == 1));
     // What is behind: after one lease, or one window, somebody is let in, and a lost probe reopens at most.
     let is_due = !world.ledger.stepped_back
@@ -247,7 +287,7 @@ fn recovers(scenario: &Scenario, world: &World) -> bool {
     let seen = write.map_or(world.store.clone(), |write| world.store.after(&write));
     let back = world.clock + retry_after;
     match acquire(&seen, back) {
-        (Reply::Probe { .. } | Reply::Proceed(_), _) => true,
+        (Reply::Probe { .. } | Reply::Proceed { .. }, _) => true,
         (Reply::Defer { retry_after, .. }, Some(write)) if reopens && waits_for_lease => {
             retry_after <= window && matches!(acquire(&seen.after(&write), back + retry_after).0, Reply::Probe { .. })
         }

@@ -4,15 +4,38 @@
 mod broken;
 mod guest;
 mod laws;
+#[allow(dead_code)]
+#[path = "../../../host/wasmtime/src/local/look.rs"]
+mod look;
+mod memory;
 mod scenarios;
+#[allow(dead_code)]
+#[path = "../../../host/wasmtime/src/sent.rs"]
+mod sent;
 mod world;
+
+/// What the library's own code needs around it.
+mod clock {
+    pub use halfopen::Clock;
+}
+mod wire {
+    pub use halfopen::{Admission, DeferReason, Deferral, Permit};
+
+    #[allow(dead_code)]
+    pub enum Decision {
+        Proceed(Admission),
+        Probe(()),
+        Defer(Deferral),
+    }
+}
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use stateright::{Checker, HasDiscoveries, Model};
 
-use crate::laws::{ACKNOWLEDGED, CHAIN, LAWS, LIVE_LEASES, NO_CALL, RECOVERY, STALE, TOKENS};
+use crate::laws::{ACKNOWLEDGED, CHAIN, FRESH, LAWS, LIVE_LEASES, NO_CALL, RECOVERY, STALE, TOKENS};
+use crate::memory::Recall;
 use crate::world::{Scenario, Store};
 
 /// Explores a scenario to its bounds: every law holds in every state.
@@ -77,6 +100,39 @@ fn what_is_promised_holds_when_the_record_is_damaged() {
 #[test]
 fn what_is_promised_holds_while_closed_calls_are_counted() {
     holds(scenarios::counting());
+}
+
+#[test]
+fn what_is_promised_holds_when_processes_answer_from_memory() {
+    holds(scenarios::memory());
+}
+
+#[test]
+fn what_is_promised_holds_when_processes_answer_from_memory_and_the_clock_steps() {
+    holds(scenarios::memory_and_clock());
+}
+
+#[test]
+fn what_is_promised_holds_when_processes_answer_from_memory_and_operators_intervene() {
+    holds(scenarios::memory_and_operators());
+}
+
+#[test]
+fn a_memory_that_counts_from_the_arrival_is_caught() {
+    let scenario = Scenario { recall: Recall::FromArrival, ..scenarios::memory() };
+    is_caught("memory counts from the arrival", scenario, FRESH);
+}
+
+#[test]
+fn a_memory_that_lasts_too_long_is_caught() {
+    let scenario = Scenario { recall: Recall::TooLong, ..scenarios::memory() };
+    is_caught("memory lasts too long", scenario, FRESH);
+}
+
+#[test]
+fn a_memory_that_goes_by_the_wall_clock_alone_is_caught() {
+    let scenario = Scenario { recall: Recall::WallClockOnly, ..scenarios::memory_and_clock() };
+    is_caught("memory goes by the wall clock alone", scenario, FRESH);
 }
 
 #[test]

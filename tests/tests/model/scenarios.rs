@@ -5,7 +5,8 @@ use halfopen_guest::policy::BUILT_IN;
 use halfopen_guest::step::step;
 
 use crate::guest::{self, End, Op, Order, Pass, View};
-use crate::laws::{LATE_RESULT, LOST_RACE, PROBES_CLOSE, TRIPS};
+use crate::laws::{LATE_RESULT, LOST_RACE, OLD_ADMISSION, PROBES_CLOSE, REFUSED_FROM_MEMORY, TRIPS};
+use crate::memory::Recall;
 use crate::world::{Bounds, Left, START, Scenario, Store};
 
 /// Trips on the first failure, waits 2 ms, leases a probe for 2 ms, renewed for 3 ms at most.
@@ -61,6 +62,7 @@ pub fn one_probe() -> Scenario {
         reaches: &[LOST_RACE, LATE_RESULT, PROBES_CLOSE],
         core: step,
         store: Store::Sound,
+        recall: Recall::Sound,
     }
 }
 
@@ -156,5 +158,42 @@ pub fn removal() -> Scenario {
         ends: &[End::Failure],
         reaches: &[],
         ..one_probe()
+    }
+}
+
+/// Two processes remember for 2 ms what they were told. One trips while the other goes by what it knows; both recover.
+pub fn memory() -> Scenario {
+    let policy = Policy { fresh_ms: 2, ..SMALL };
+    Scenario {
+        name: "answers from memory",
+        policies: [policy, policy],
+        begins: View::default(),
+        callers: 2,
+        bounds: Bounds { time: 3, commits: 2, racing: 2, left: NOTHING },
+        ends: &[End::Failure],
+        reaches: &[TRIPS, OLD_ADMISSION, REFUSED_FROM_MEMORY],
+        ..one_probe()
+    }
+}
+
+/// The clock steps while they remember.
+pub fn memory_and_clock() -> Scenario {
+    Scenario {
+        name: "answers from memory, the clock steps",
+        bounds: Bounds { time: 3, commits: 1, racing: 2, left: Left { steps: 1, ..NOTHING } },
+        steps: &[-1, -500, 500],
+        ..memory()
+    }
+}
+
+/// Operators force, reset, forget and configure while they remember.
+pub fn memory_and_operators() -> Scenario {
+    let [policy, _] = memory().policies;
+    Scenario {
+        name: "answers from memory, operators",
+        policies: [policy, Policy { fresh_ms: 1, probes: 2, lease_ms: 1, ..policy }],
+        bounds: Bounds { time: 2, commits: 2, racing: 2, left: Left { orders: 1, ..NOTHING } },
+        orders: ALL_ORDERS,
+        ..memory()
     }
 }

@@ -11,6 +11,7 @@ use halfopen_guest::contract::Policy;
 
 use crate::guest::{self, End, Op, Order, Pass, Reply, Step, View, Write};
 use crate::laws::{self, Broken, Ledger};
+use crate::memory::{Memory, Recall, Recalled};
 
 /// What is explored.
 #[derive(Clone)]
@@ -31,6 +32,8 @@ pub struct Scenario {
     pub reaches: &'static [&'static str],
     pub core: Step,
     pub store: Store,
+    /// How processes recall what they were last told.
+    pub recall: Recall,
 }
 
 /// Where the exploration ends.
@@ -105,6 +108,10 @@ pub struct Call {
 pub struct Caller {
     pub call: Option<Call>,
     pub work: Work,
+    /// What its process was last told, where it may answer from that.
+    pub memory: Option<Memory>,
+    /// What the clock showed when it asked; 0 where nothing is remembered.
+    pub sent: u64,
 }
 
 /// How far an operation is.
@@ -117,7 +124,7 @@ pub enum Work {
     /// It has decided to write.
     Decided { op: Op, asked: u64, view: View, at: Moment, reply: Reply, write: Write },
     /// The answer is under way.
-    Answered { op: Op, asked: u64, reply: Reply },
+    Answered { op: Op, asked: u64, reply: Reply, learnt: Option<Memory> },
 }
 
 impl Work {
@@ -126,11 +133,12 @@ impl Work {
     }
 
     /// An answer that changes nothing for its caller makes no difference, however late it comes.
-    fn answered(op: Op, asked: u64, reply: Reply) -> Work {
+    fn answered(op: Op, asked: u64, reply: Reply, learnt: Option<Memory>) -> Work {
         match (op, reply) {
-            (_, Reply::Proceed(_) | Reply::Probe { .. }) | (Op::Renew(_), Reply::Applied) => {
-                Work::Answered { op, asked, reply }
+            (_, Reply::Proceed { .. } | Reply::Probe { .. }) | (Op::Renew(_), Reply::Applied) => {
+                Work::Answered { op, asked, reply, learnt }
             }
+            _ if learnt.is_some() => Work::Answered { op, asked, reply, learnt },
             _ => Work::None,
         }
     }
@@ -150,6 +158,8 @@ pub struct Moment {
 pub enum Action {
     /// A caller asks: its process loads the record.
     Ask(usize),
+    /// A caller asks, or another one of its process, which answers from memory.
+    Recall(usize),
     /// A call ends, and its caller begins to report.
     End(usize, End),
     /// Likewise, and the network will bring the report once more.
@@ -192,15 +202,16 @@ impl World {
         self.callers.iter().filter_map(|caller| caller.call.as_ref()).filter(held)
     }
 
-    fn begin(&mut self, caller: usize, op: Op) {
-        // When it asked makes a difference only for what it will hold.
+    fn begin(&mut self, scenario: &Scenario, caller: usize, op: Op) {
+        // When it asked makes a difference only for what it will hold, or remember.
         let asked = if matches!(op, Op::Acquire | Op::Renew(_)) { self.time } else { 0 };
+        self.callers[caller].sent = if op == Op::Acquire && scenario.remembers() { self.clock } else { 0 };
         self.callers[caller].work = Work::Loaded { op, asked, view: self.store.clone() };
     }
 
-    fn end(&mut self, caller: usize, end: End) {
+    fn end(&mut self, scenario: &Scenario, caller: usize, end: End) {
         if let Some(call) = self.callers[caller].call.take() {
-            self.begin(caller, Op::Report(call.pass, end));
+            self.begin(scenario, caller, Op::Report(call.pass, end));
         }
     }
 
@@ -223,14 +234,34 @@ impl World {
         if scenario.store == Store::ForgetsVersions && write.data.is_none() {
             self.store.version = 0;
         }
-        self.callers[caller].work = Work::answered(op, asked, reply);
+        self.answer(scenario, caller, op, asked, reply, self.store.clone(), !write.changes.is_empty());
+    }
+
+    /// Sends the answer, which rests on a view. What its process learns by a report or an order it acts on at once.
+    #[allow(clippy::too_many_arguments)]
+    fn answer(
+        &mut self,
+        scenario: &Scenario,
+        caller: usize,
+        op: Op,
+        asked: u64,
+        reply: Reply,
+        view: View,
+        changed: bool,
+    ) {
+        let caller = &mut self.callers[caller];
+        if changed || reply == Reply::Stale {
+            caller.memory = None;
+        }
+        let learnt = scenario.remembers().then(|| Memory::of(op, reply, (asked, caller.sent), &view)).flatten();
+        caller.work = Work::answered(op, asked, reply, learnt);
     }
 
     fn undone(&mut self, scenario: &Scenario, caller: usize) {
         let work = std::mem::take(&mut self.callers[caller].work);
         let Work::Decided { op, asked, view, at, reply, write } = work else { return };
         laws::committed(self, scenario, &op, &view, at, reply, &write);
-        self.callers[caller].work = Work::answered(op, asked, reply);
+        self.callers[caller].work = Work::answered(op, asked, reply, None);
     }
 
     /// Lets the core decide on a view, after it lost a race where it did.
@@ -246,19 +277,31 @@ impl World {
         let (reply, write) = guest::run(scenario.core, &scenario.policies, op, lost, (&view, self.clock));
         laws::decided(self, scenario, op, &view, reply, write.as_ref());
         let at = self.moment();
-        self.callers[caller].work = match write {
-            Some(write) => Work::Decided { op, asked, view, at, reply, write },
-            None => Work::answered(op, asked, reply),
-        };
+        match write {
+            Some(write) => self.callers[caller].work = Work::Decided { op, asked, view, at, reply, write },
+            None => self.answer(scenario, caller, op, asked, reply, view, false),
+        }
     }
 
     fn arrive(&mut self, scenario: &Scenario, caller: usize) {
+        let (time, clock) = (self.time, self.clock);
         let caller = &mut self.callers[caller];
-        let Work::Answered { op, asked, reply } = std::mem::take(&mut caller.work) else { return };
+        let Work::Answered { op, asked, reply, learnt } = std::mem::take(&mut caller.work) else { return };
+        if op == Op::Acquire {
+            caller.memory = learnt;
+            caller.sent = 0;
+            if let Some(memory) = &mut caller.memory
+                && scenario.recall == Recall::FromArrival
+            {
+                (memory.time, memory.clock) = (time, clock);
+            }
+        }
         match (op, reply) {
-            (Op::Acquire, Reply::Proceed(pass)) => caller.call = Some(Call { pass, asked, until: u64::MAX }),
+            (Op::Acquire, Reply::Proceed { pass, .. }) => {
+                caller.call = Some(Call { pass, asked, until: u64::MAX });
+            }
             // Who receives it too late treats it as lost.
-            (Op::Acquire, Reply::Probe { pass, expires_in }) if self.time < asked + expires_in => {
+            (Op::Acquire, Reply::Probe { pass, expires_in }) if time < asked + expires_in => {
                 caller.call = Some(Call { pass, asked, until: asked + expires_in });
             }
             (Op::Renew(_), Reply::Applied) => {
@@ -269,6 +312,33 @@ impl World {
             }
             _ => {}
         }
+    }
+
+    /// What the process of a caller answers from memory.
+    fn remembered(&self, scenario: &Scenario, caller: &Caller) -> Option<Recalled> {
+        caller.memory.as_ref()?.recall(scenario.recall, self.clock, self.time)
+    }
+
+    fn recall(&mut self, scenario: &Scenario, caller: usize) {
+        let answer = self.remembered(scenario, &self.callers[caller]);
+        let (Some(answer), Some(memory)) = (answer, &self.callers[caller].memory) else { return };
+        let view = memory.view.clone();
+        laws::recalled(self, scenario, &view, answer);
+        let caller = &mut self.callers[caller];
+        // While its caller is about something it is another one who asks, and whose call is not followed.
+        let is_idle = caller.work == Work::None && caller.call.is_none();
+        if let Recalled::Admit(pass) = answer
+            && is_idle
+        {
+            caller.call = Some(Call { pass, asked: 0, until: u64::MAX });
+        }
+    }
+}
+
+impl Scenario {
+    /// Whether processes answer from memory at all.
+    pub fn remembers(&self) -> bool {
+        self.policies.iter().any(|policy| policy.fresh_ms > 0)
     }
 }
 
@@ -296,12 +366,18 @@ impl Model for Scenario {
             if i > 0 && world.callers[i - 1] == *caller {
                 continue;
             }
+            let recalls = world.remembered(self, caller).is_some();
+            if recalls {
+                actions.push(Action::Recall(i));
+            }
             match (&caller.work, &caller.call) {
                 (Work::None, None) => {
                     if !may_begin {
                         continue;
                     }
-                    actions.push(Action::Ask(i));
+                    if !recalls {
+                        actions.push(Action::Ask(i));
+                    }
                     actions.extend((0..world.copies.len()).map(|copy| Action::BringAgain(i, copy)));
                     if world.left.orders > 0 {
                         actions.extend(self.orders.iter().map(|order| Action::Order(i, *order)));
@@ -341,25 +417,26 @@ impl Model for Scenario {
     fn next_state(&self, world: &World, action: Action) -> Option<World> {
         let mut next = world.clone();
         match action {
-            Action::Ask(i) => next.begin(i, Op::Acquire),
-            Action::End(i, end) => next.end(i, end),
+            Action::Ask(i) => next.begin(self, i, Op::Acquire),
+            Action::Recall(i) => next.recall(self, i),
+            Action::End(i, end) => next.end(self, i, end),
             Action::EndTwice(i, end) => {
                 next.left.copies -= 1;
                 next.copies.extend(next.callers[i].call.map(|call| (call.pass, end)));
                 next.copies.sort_unstable();
-                next.end(i, end);
+                next.end(self, i, end);
             }
             Action::Renew(i) => {
                 let call = next.callers[i].call?;
-                next.begin(i, Op::Renew(call.pass));
+                next.begin(self, i, Op::Renew(call.pass));
             }
             Action::BringAgain(i, copy) => {
                 let (pass, end) = next.copies.remove(copy);
-                next.begin(i, Op::Report(pass, end));
+                next.begin(self, i, Op::Report(pass, end));
             }
             Action::Order(i, order) => {
                 next.left.orders -= 1;
-                next.begin(i, Op::Order(order));
+                next.begin(self, i, Op::Order(order));
             }
             Action::Decide(i) => next.decide(self, i),
             Action::Commit(i) => next.commit(self, i),

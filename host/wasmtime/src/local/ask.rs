@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::look::{Look, Says, Terms};
 use super::{Admitted, Due, Local, LocalAdmission, Ticket};
-use crate::acquire::Sent;
+use crate::sent::Sent;
 use crate::clock::Clock;
 use crate::wire::{Decision, Deferral};
 
@@ -37,8 +37,9 @@ impl LocalAdmission {
             Says::Draw(terms, _) if self.draw.hits(terms.percent) => {
                 Remembered::Admit(FromMemory::new(&look, terms, generation))
             }
-            Says::Draw(_, refusal) | Says::Refuse(refusal) => Remembered::Defer(look.deferral(refusal, age)),
-            Says::Nothing | Says::AdmitPart(_) => return None,
+            Says::Draw(_, refusal) => Remembered::Defer(look.deferral(refusal.as_ref(), age)),
+            Says::Refuse(refusal) => Remembered::Defer(look.deferral(Some(refusal), age)),
+            Says::Nothing => return None,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::look::{Look, Reason, Refusal, Says, Terms};
 use super::sequence::Sequence;
-use crate::acquire::Sent;
+use crate::sent::Sent;
 
 /// A look, and the generation that its admissions are counted in.
 #[repr(align(64))]
@@ -37,8 +37,8 @@ fn encode(look: &Look, generation: u32) -> [u64; WORDS] {
     let (kind, terms, refusal) = match look.says {
         Says::Nothing => (0, None, None),
         Says::Admit(terms) => (1, Some(terms), None),
-        Says::AdmitPart(terms) => (2, Some(terms), None),
-        Says::Draw(terms, refusal) => (3, Some(terms), Some(refusal)),
+        Says::Draw(terms, None) => (2, Some(terms), None),
+        Says::Draw(terms, Some(refusal)) => (3, Some(terms), Some(refusal)),
         Says::Refuse(refusal) => (4, None, Some(refusal)),
     };
     let terms = terms.unwrap_or(Terms { epoch: 0, percent: 0, slower_than: None });
@@ -69,8 +69,8 @@ fn decode([head, now, monotonic, fresh_for, epoch, slower_than, retry_after, spr
     let refusal = Refusal { retry_after, spread, reason };
     let says = match head & 0xff {
         1 => Says::Admit(terms),
-        2 => Says::AdmitPart(terms),
-        3 => Says::Draw(terms, refusal),
+        2 => Says::Draw(terms, None),
+        3 => Says::Draw(terms, Some(refusal)),
         4 => Says::Refuse(refusal),
         _ => Says::Nothing,
     };
@@ -89,8 +89,8 @@ mod tests {
         let all = [
             Says::Nothing,
             Says::Admit(Terms { percent: 100, slower_than: None, ..terms }),
-            Says::AdmitPart(terms),
-            Says::Draw(terms, refusal),
+            Says::Draw(terms, None),
+            Says::Draw(terms, Some(refusal)),
             Says::Refuse(Refusal { reason: Reason::ForcedOpen, ..refusal }),
             Says::Refuse(Refusal { reason: Reason::Probing, ..refusal }),
             Says::Refuse(Refusal { reason: Reason::Open, ..refusal }),

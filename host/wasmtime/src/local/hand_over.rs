@@ -72,7 +72,7 @@ impl Inner {
             }
             Err(error) => {
                 events::not_handed_over(&self.namespace, &local.dependency, &due.tally(), &error);
-                local.put_back(due);
+                local.put_back(due, &error);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::acquire::Sent;
+use crate::sent::Sent;
 use crate::clock::Clock;
 use crate::wire::{Admission, Decision, DeferReason, Deferral, Permit};
 
@@ -23,11 +23,8 @@ pub(crate) enum Says {
     Nothing,
     /// Admit them.
     Admit(Terms),
-    /// Admit a part of them. How to defer the others has not been said, so that each is asked for; those that were
-    /// admitted are counted.
-    AdmitPart(Terms),
-    /// Admit a part of them and defer the others.
-    Draw(Terms, Refusal),
+    /// Admit a part of them, by drawing, and defer the others: until the next look, where nothing else was said.
+    Draw(Terms, Option<Refusal>),
     /// Defer them.
     Refuse(Refusal),
 }
@@ -68,12 +65,12 @@ impl Look {
             Decision::Proceed(admission) if admission.percent >= 100 => {
                 (Says::Admit(Terms::of(admission)), admission.fresh_for)
             }
-            Decision::Proceed(admission) => (Says::AdmitPart(Terms::of(admission)), admission.fresh_for),
+            Decision::Proceed(admission) => (Says::Draw(Terms::of(admission), None), admission.fresh_for),
             Decision::Defer(deferral) => {
                 let says = match (Refusal::of(deferral), &deferral.admission) {
                     (None, _) => Says::Nothing,
                     (Some(refusal), None) => Says::Refuse(refusal),
-                    (Some(refusal), Some(admission)) => Says::Draw(Terms::of(admission), refusal),
+                    (Some(refusal), Some(admission)) => Says::Draw(Terms::of(admission), Some(refusal)),
                 };
                 // Once the wait is over there is no rest of it to defer with.
                 let counts_down = Refusal::of(deferral).is_some_and(|refusal| refusal.reason.counts_down());
@@ -87,14 +84,14 @@ impl Look {
     /// What it admits under, where it admits any.
     pub fn terms(&self) -> Option<&Terms> {
         match &self.says {
-            Says::Admit(terms) | Says::AdmitPart(terms) | Says::Draw(terms, _) => Some(terms),
+            Says::Admit(terms) | Says::Draw(terms, _) => Some(terms),
             Says::Nothing | Says::Refuse(_) => None,
         }
     }
 
     /// Whether further calls are answered by it, without asking.
     pub fn answers(&self) -> bool {
-        matches!(self.says, Says::Admit(_) | Says::Draw(..) | Says::Refuse(_))
+        self.says != Says::Nothing
     }
 
     /// How long ago it was asked for, in ms, while it holds; none where it no longer does.
@@ -116,8 +113,8 @@ impl Look {
         (age < end).then_some(age.as_millis() as u64)
     }
 
-    /// The deferral of one further call, with what is left of it by now.
-    pub fn deferral(&self, refusal: &Refusal, age: u64) -> Deferral {
+    /// The deferral of one further call, with what is left of it by now; `refusal` is what was said of such calls.
+    pub fn deferral(&self, refusal: Option<&Refusal>, age: u64) -> Deferral {
         let fresh_for = self.fresh_for.saturating_sub(age);
         let admission = self.terms().map(|terms| Admission {
             permit: Permit { epoch: terms.epoch, lease: None },
@@ -125,14 +122,12 @@ impl Look {
             percent: terms.percent,
             slower_than: terms.slower_than,
         });
-        let passed = if refusal.reason.counts_down() { age } else { 0 };
-        Deferral {
-            retry_after: refusal.retry_after.saturating_sub(passed).max(1),
-            spread: refusal.spread,
-            reason: refusal.reason.into(),
-            fresh_for,
-            admission,
-        }
+        // Nothing was said of how long those wait who lose the draw: the next look says more, and they need not all come
+        // at once.
+        let until_next_look = Refusal { retry_after: self.fresh_for, spread: fresh_for, reason: Reason::Ramping };
+        let passed = if refusal.is_none_or(|refusal| refusal.reason.counts_down()) { age } else { 0 };
+        let Refusal { retry_after, spread, reason } = *refusal.unwrap_or(&until_next_look);
+        Deferral { retry_after: retry_after.saturating_sub(passed).max(1), spread, reason: reason.into(), fresh_for, admission }
     }
 }
 

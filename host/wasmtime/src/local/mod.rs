@@ -25,8 +25,9 @@ use std::time::Duration;
 
 use event_listener::{Event, EventListener};
 
-use crate::acquire::Sent;
+use crate::sent::Sent;
 use crate::clock::Clock;
+use crate::error::BreakerError;
 use crate::op::Answer;
 use crate::wire::{Decision, Permit, State, Tally, Verdict};
 
@@ -36,7 +37,7 @@ use board::Board;
 use cells::{Cells, Counted};
 use draw::Draw;
 use hand_over::HandOver;
-use look::{Look, Says, Terms};
+use look::Look;
 use place::{place, stripes};
 use registry::Registry;
 pub(crate) use report::Admitted;
@@ -154,18 +155,12 @@ impl Local {
         Ticket { local: self.clone(), ended: gate.ended }
     }
 
-    /// What calls of an epoch are admitted under, as far as is known.
-    #[cfg(feature = "replay")]
+    /// What calls of an epoch are admitted under; none where that is not known.
     pub fn admitted(&self, epoch: u64) -> Option<Admitted> {
         let (look, generation) = self.board.read()?;
-        look.terms().filter(|terms| terms.epoch == epoch)?;
-        Some(Admitted { epoch, generation: Some(generation), slower_than: self.slower_than() })
-    }
-
-    /// From when on a call is slow, as far as is known.
-    pub fn slower_than(&self) -> Option<Duration> {
-        let (look, _) = self.board.read()?;
-        Some(Duration::from_millis(look.terms()?.slower_than?))
+        let terms = look.terms().filter(|terms| terms.epoch == epoch)?;
+        let slower_than = terms.slower_than.map(Duration::from_millis);
+        Some(Admitted { epoch, generation: Some(generation), slower_than })
     }
 
     /// Counts a success; false where its generation is over.
@@ -209,8 +204,12 @@ impl Local {
         (!counted.is_empty()).then_some(Due { epoch, counted })
     }
 
-    /// Puts back what could not be handed over. What is of another epoch by now would be stale anyhow.
-    pub fn put_back(&self, due: Due) {
+    /// Puts back what could not be handed over. What is of another epoch by now would be stale anyhow, and what may have
+    /// been counted all the same must not be counted twice.
+    pub fn put_back(&self, due: Due, error: &BreakerError) {
+        if !error.surely_changed_nothing() {
+            return;
+        }
         let gate = self.gate();
         if gate.counting == Some(due.epoch)
             && let Some(cells) = self.cells.get()
@@ -238,19 +237,13 @@ impl Local {
     /// Takes in the answer to an acquire. What was counted under another epoch comes back.
     fn learn(&self, ticket: &Ticket, decision: &Decision, version: u64, sent: Sent) -> (Option<u32>, Option<Due>) {
         let mut gate = self.gate();
-        let mut look = Look::of(decision, sent);
+        let look = Look::of(decision, sent);
         gate.shares = look.answers() || matches!(decision, Decision::Probe(_));
         if gate.ended != ticket.ended || version < gate.version {
             return (None, None);
         }
         gate.version = version;
         let due = self.count_for(&mut gate, look.terms().map(|terms| terms.epoch));
-        if let (Says::AdmitPart(Terms { epoch, .. }), Some((before, _))) = (look.says, self.board.read())
-            && matches!(before.says, Says::Draw(terms, _) if terms.epoch == epoch)
-        {
-            // It says less than what is there.
-            look = before;
-        }
         self.board.write(&look, gate.generation);
         (gate.counting.map(|_| gate.generation), due)
     }

@@ -60,7 +60,7 @@ impl Breaker {
         inner.local.as_ref().is_some_and(|admission| local.holds(generation, &*inner.clock, admission.lag))
     }
 
-    /// Reports to the component now.
+    /// Reports to the component now; a failure in one write with the successes before it.
     pub(crate) fn record_there(
         &self,
         admitted: Admitted,
@@ -76,7 +76,7 @@ impl Breaker {
             Some(before) if before.epoch == permit.epoch => {
                 let slow = Terms::is_slow(admitted.slower_than, took);
                 let tally = Tally { failures: (!slow).into(), slow_failures: slow.into(), ..before.tally() };
-                self.receipt(Call::ReportTally { permit, tally }).inspect_err(|_| local.put_back(before))
+                self.receipt(Call::ReportTally { permit, tally }).inspect_err(|error| local.put_back(before, error))
             }
             Some(other) => {
                 self.settle(Some(other));

@@ -367,6 +367,40 @@ fn during_a_ramp_it_draws_with_the_percentage_it_was_given() {
 }
 
 #[test]
+fn during_a_ramp_who_loses_the_draw_comes_back_when_the_look_ends_or_as_the_component_said() {
+    let ramp = Some(Ramp { over_ms: 100_000, from_percent: 50 });
+    let machine = Machine::new(Policy { consecutive_failures: 1, ramp, ..plain() });
+    let host = machine.process();
+    let breaker = host.breaker("a");
+    fail(&breaker);
+    machine.advance(5_000);
+    let Decision::Probe(probe) = breaker.acquire().unwrap() else { panic!("no probe") };
+    probe.success().unwrap();
+    // Until both kinds of answers have come from the component.
+    let (mut admitted, mut deferred) = (false, false);
+    while !(admitted && deferred) {
+        machine.store.since();
+        let said = match breaker.acquire().unwrap() {
+            Decision::Proceed(_) => None,
+            Decision::Defer(deferral) => Some(deferral.retry_after),
+            Decision::Probe(_) => panic!("a probe while closed"),
+        };
+        assert_eq!(machine.store.since(), (1, 0));
+        machine.advance(100);
+        let loser = (0..1_000).find_map(|_| match breaker.acquire().unwrap() {
+            Decision::Defer(deferral) => Some(deferral),
+            _ => None,
+        });
+        let loser = loser.expect("of a thousand draws one is lost");
+        assert_eq!(machine.store.since(), (0, 0), "the draw asks nobody");
+        assert_eq!((loser.retry_after, loser.fresh_for), (said.unwrap_or(150), 150));
+        assert_eq!(loser.reason, DeferReason::Ramping);
+        machine.advance(150);
+        *(if said.is_none() { &mut admitted } else { &mut deferred }) = true;
+    }
+}
+
+#[test]
 fn slow_successes_are_counted_as_slow() {
     let slow_calls = Some(SlowCalls { slower_than_ms: 100, percent: 100, minimum_calls: 1_000 });
     let machine = Machine::new(Policy { slow_calls, ..plain() });

@@ -1,0 +1,24 @@
+//! When something was asked for.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+
+/// When an acquire was sent, by both clocks: the machine may have been stopped, or its clock set, since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sent {
+    pub now: u64,
+    pub monotonic: Duration,
+}
+
+impl Sent {
+    pub fn at(clock: &dyn Clock) -> Self {
+        Sent { now: clock.now(), monotonic: clock.monotonic() }
+    }
+
+    /// How long ago: by whichever clock says more.
+    pub fn ago(&self, clock: &dyn Clock) -> Duration {
+        let wall = Duration::from_millis(clock.now().saturating_sub(self.now));
+        clock.monotonic().saturating_sub(self.monotonic).max(wall)
+    }
+}
