@@ -11,11 +11,11 @@ use crate::error::{BreakerError, StoreError};
 use crate::events;
 use crate::guard::{PermitGuard, Terms};
 use crate::last_known::Fallback;
-use crate::local::{Entry, Remembered, Ticket};
+use crate::local::{Entry, Plain, Remembered, Ticket};
 use crate::op::{Answer, Call};
 use crate::sent::Sent;
 use crate::store::Snapshot;
-use crate::wire;
+use crate::wire::{self, Deferral};
 
 /// How often it is asked again when each lease has run out by the time it arrives.
 const LATE: u32 = 3;
@@ -108,6 +108,20 @@ impl Breaker {
     fn recall(&self) -> Option<Remembered> {
         let inner = &*self.handle.host.inner;
         inner.local.as_ref()?.recall(self.handle.local.as_ref()?, &*inner.clock)
+    }
+
+    /// What memory says, where it says so plainly.
+    #[inline(always)]
+    pub(crate) fn plainly(&self) -> Plain {
+        match &self.handle.local {
+            Some(local) => local.plainly(&*self.handle.host.inner.clock),
+            None => Plain::Else,
+        }
+    }
+
+    /// The refusal that memory has, so many ms after the look; none where another look has come meanwhile.
+    pub(crate) fn refusal(&self, age: u64) -> Option<Deferral> {
+        self.handle.local.as_ref()?.refusal(age)
     }
 
     fn turn_to_ask(&self) -> Turn {

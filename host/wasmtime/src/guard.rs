@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::sent::Sent;
 use crate::breaker::Breaker;
 use crate::clock::Clock;
 use crate::elsewhere::Elsewhere;
@@ -11,6 +10,7 @@ use crate::events;
 use crate::lease_keeper::LeaseKeeper;
 use crate::local::{Admitted, FromMemory};
 use crate::recorded::Recorded;
+use crate::sent::Sent;
 use crate::wire::{Admission, Outcome, Permit, Probe, Receipt};
 
 /// A permit, to be settled with the outcome of the call.

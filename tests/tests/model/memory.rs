@@ -59,7 +59,8 @@ impl Clock for At {
 impl Memory {
     /// What an answer leaves to remember.
     pub fn of(op: Op, reply: Reply, (time, clock): (u64, u64), view: &View) -> Option<Memory> {
-        let remembers = matches!(reply, Reply::Proceed { fresh_for, .. } | Reply::Defer { fresh_for, .. } if fresh_for > 0);
+        let remembers =
+            matches!(reply, Reply::Proceed { fresh_for, .. } | Reply::Defer { fresh_for, .. } if fresh_for > 0);
         (op == Op::Acquire && remembers).then(|| Memory { reply, time, clock, view: view.clone() })
     }
 

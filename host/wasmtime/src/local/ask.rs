@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::look::{Look, Says, Terms};
 use super::{Admitted, Due, Local, LocalAdmission, Ticket};
-use crate::sent::Sent;
 use crate::clock::Clock;
+use crate::sent::Sent;
 use crate::wire::{Decision, Deferral};
 
 /// An answer from memory.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::sent::Sent;
 use crate::clock::Clock;
+use crate::sent::Sent;
 use crate::wire::{Admission, Decision, DeferReason, Deferral, Permit};
 
 /// An answer of `acquire`, as far as it speaks of further calls.
@@ -127,7 +127,13 @@ impl Look {
         let until_next_look = Refusal { retry_after: self.fresh_for, spread: fresh_for, reason: Reason::Ramping };
         let passed = if refusal.is_none_or(|refusal| refusal.reason.counts_down()) { age } else { 0 };
         let Refusal { retry_after, spread, reason } = *refusal.unwrap_or(&until_next_look);
-        Deferral { retry_after: retry_after.saturating_sub(passed).max(1), spread, reason: reason.into(), fresh_for, admission }
+        Deferral {
+            retry_after: retry_after.saturating_sub(passed).max(1),
+            spread,
+            reason: reason.into(),
+            fresh_for,
+            admission,
+        }
     }
 }
 
