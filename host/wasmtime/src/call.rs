@@ -44,24 +44,24 @@ impl Breaker {
                 let call = PlainCall::new(self, epoch, generation);
                 let result = f();
                 call.settle(classify(&result));
-                return result.map_err(CallError::Failed);
+                result.map_err(CallError::Failed)
             }
-            Plain::Refuse { age } => {
-                if let Some(deferral) = self.refusal(age) {
-                    return Err(CallError::Deferred(deferral));
-                }
-            }
-            Plain::Admit { .. } | Plain::Else => {}
+            other => self.call_at_length(other, classify, f),
         }
-        self.call_at_length(classify, f)
     }
 
     #[inline(never)]
     fn call_at_length<T, E>(
         &self,
+        said: Plain,
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
+        if let Plain::Refuse { age } = said
+            && let Some(deferral) = self.refusal(age)
+        {
+            return Err(CallError::Deferred(deferral));
+        }
         let admission = Admission::of(self, self.admit()?).map_err(CallError::Deferred)?;
         let keeper = admission.keep_alive();
         let begun = admission.begun();

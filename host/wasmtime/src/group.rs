@@ -1,7 +1,8 @@
 //! Group commit: operations that wait while a commit is being written share the next one.
 //!
-//! The waiting threads do it themselves. Whoever finds nobody at it leads at once; who comes meanwhile queues. When the
-//! leader is done it hands on to the first in the queue, who takes all that have queued by then into one commit.
+//! The waiting threads do it themselves. Whoever finds nobody at it leads at once; who comes meanwhile joins the next
+//! cohort. When a leader is done it hands on to one of that cohort, who takes all that have joined by then into one commit,
+//! and then it wakes its own cohort, all at once: by the time they come back, the next commit is on its way to the disk.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,111 +24,149 @@ const WARY_FOR: u32 = 32;
 #[derive(Default)]
 struct Queue {
     led: bool,
-    waiting: Vec<Arc<Ticket>>,
+    /// Those who wait for their turn; none where nobody does.
+    next: Option<Arc<Cohort>>,
 }
 
-/// An operation in the queue.
-struct Ticket {
-    op: Op,
-    turn: Mutex<Turn>,
+/// Operations that wait together. Locked after the queue, where both are.
+#[derive(Default)]
+struct Cohort {
+    progress: Mutex<Progress>,
     told: Condvar,
 }
 
-enum Turn {
+#[derive(Default)]
+struct Progress {
+    stage: Stage,
+    /// In the order in which they came.
+    ops: Vec<Op>,
+    /// Their answers, in the same order.
+    settled: Vec<Option<Settled>>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
     Waiting,
-    /// It is this one's turn to lead.
-    Lead,
-    Settled(Settled),
+    /// It is the turn of these: one of them is to lead.
+    Due,
+    Led,
+    Settled,
 }
 
 impl Group {
     /// Settles an operation that wants to write.
     pub fn submit(&self, ground: &Ground<'_>, op: Op, wanted: Wanted) -> Settled {
         let mut queue = lock(&self.queue);
-        if !queue.led {
-            queue.led = true;
-            drop(queue);
-            let mut lead = Lead { group: self, batch: Vec::new() };
-            if !self.is_wary() {
-                if let Some(settled) = ground.write(&op, wanted) {
-                    return settled;
-                }
-                self.wary.store(WARY_FOR, Ordering::Relaxed);
-            }
-            // Decide again, now with whoever has come meanwhile.
-            lead.batch = std::mem::take(&mut lock(&self.queue).waiting);
-            return lead.run(ground, &op);
+        if queue.led {
+            return self.wait(queue, ground, op);
         }
-        let ticket = Arc::new(Ticket { op, turn: Mutex::new(Turn::Waiting), told: Condvar::new() });
-        queue.waiting.push(ticket.clone());
+        queue.led = true;
         drop(queue);
-        match ticket.wait() {
-            Some(settled) => settled,
-            None => {
-                let batch = std::mem::take(&mut lock(&self.queue).waiting);
-                Lead { group: self, batch }.run(ground, &ticket.op)
+        let mut lead = Lead { group: self, cohort: None, handed_on: false };
+        if !self.is_wary() {
+            if let Some(settled) = ground.write(&op, wanted) {
+                return settled;
             }
+            self.wary.store(WARY_FOR, Ordering::Relaxed);
+        }
+        // Decide again, now with whoever has come meanwhile.
+        lead.cohort = lock(&self.queue).next.take();
+        lead.run(ground, Some(&op)).unwrap_or_else(abandoned)
+    }
+
+    /// Settles an operation with the next commit, if one is being written now; otherwise it comes back. What it would
+    /// decide on before that will be out of date.
+    pub fn join(&self, ground: &Ground<'_>, op: Op) -> Result<Settled, Op> {
+        let queue = lock(&self.queue);
+        if queue.led { Ok(self.wait(queue, ground, op)) } else { Err(op) }
+    }
+
+    /// Waits for the next commit, or leads it.
+    fn wait(&self, mut queue: MutexGuard<'_, Queue>, ground: &Ground<'_>, op: Op) -> Settled {
+        let cohort = queue.next.get_or_insert_default().clone();
+        let mut progress = lock(&cohort.progress);
+        let place = progress.ops.len();
+        progress.ops.push(op);
+        drop(queue);
+        loop {
+            progress = match progress.stage {
+                Stage::Waiting | Stage::Led => cohort.told.wait(progress).unwrap_or_else(PoisonError::into_inner),
+                Stage::Due => {
+                    progress.stage = Stage::Led;
+                    drop(progress);
+                    self.lead(ground, &cohort);
+                    lock(&cohort.progress)
+                }
+                Stage::Settled => {
+                    return progress.settled.get_mut(place).and_then(Option::take).unwrap_or_else(abandoned);
+                }
+            };
         }
     }
-}
 
-impl Group {
+    fn lead(&self, ground: &Ground<'_>, cohort: &Arc<Cohort>) {
+        // Who comes from here on is in the next one.
+        lock(&self.queue).next.take_if(|next| Arc::ptr_eq(next, cohort));
+        Lead { group: self, cohort: Some(cohort.clone()), handed_on: false }.run(ground, None);
+    }
+
     fn is_wary(&self) -> bool {
         self.wary.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 }
 
-impl Ticket {
-    /// Until it is settled, or has to lead (none).
-    fn wait(&self) -> Option<Settled> {
-        let mut turn = lock(&self.turn);
-        loop {
-            match std::mem::replace(&mut *turn, Turn::Waiting) {
-                Turn::Waiting => turn = self.told.wait(turn).unwrap_or_else(PoisonError::into_inner),
-                Turn::Lead => return None,
-                Turn::Settled(settled) => return Some(settled),
-            }
-        }
-    }
-
-    fn tell(&self, turn: Turn) {
-        *lock(&self.turn) = turn;
-        self.told.notify_one();
-    }
-}
-
-/// The lead, and those whose operations the leader has taken. Dropped, it hands on, so that also a panic strands nobody.
+/// The lead, and those whose operations the leader has taken. Dropped, it answers them and hands on, so that also a panic
+/// strands nobody.
 struct Lead<'a> {
     group: &'a Group,
-    batch: Vec<Arc<Ticket>>,
+    cohort: Option<Arc<Cohort>>,
+    handed_on: bool,
 }
 
 impl Lead<'_> {
-    /// Runs the leader's own operation and those of the batch, in the order in which they came.
-    fn run(mut self, ground: &Ground<'_>, own: &Op) -> Settled {
-        let ops: Vec<&Op> = std::iter::once(own).chain(self.batch.iter().map(|ticket| &ticket.op)).collect();
+    /// Runs an operation that is in no cohort, and comes first, and those of the cohort in the order in which they came.
+    fn run(mut self, ground: &Ground<'_>, own: Option<&Op>) -> Option<Settled> {
+        let waiting = self.cohort.iter().flat_map(|cohort| std::mem::take(&mut lock(&cohort.progress).ops));
+        let waiting: Vec<Op> = waiting.collect();
+        let ops: Vec<&Op> = own.into_iter().chain(&waiting).collect();
         let mut settled = ground.run(&ops).into_iter();
-        let answer = settled.next();
-        for (ticket, settled) in self.batch.drain(..).zip(settled) {
-            ticket.tell(Turn::Settled(settled));
+        let answer = own.and_then(|_| settled.next());
+        self.hand_on();
+        self.tell(settled.map(Some).collect());
+        answer
+    }
+
+    fn tell(&mut self, settled: Vec<Option<Settled>>) {
+        if let Some(cohort) = self.cohort.take() {
+            let mut progress = lock(&cohort.progress);
+            progress.settled = settled;
+            progress.stage = Stage::Settled;
+            drop(progress);
+            cohort.told.notify_all();
         }
-        answer.unwrap_or_else(abandoned)
+    }
+
+    fn hand_on(&mut self) {
+        if std::mem::replace(&mut self.handed_on, true) {
+            return;
+        }
+        let mut queue = lock(&self.group.queue);
+        // It stays there until its leader is awake, so that others can still join.
+        let Some(next) = queue.next.clone() else {
+            queue.led = false;
+            return;
+        };
+        lock(&next.progress).stage = Stage::Due;
+        drop(queue);
+        next.told.notify_one();
     }
 }
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
-        for ticket in self.batch.drain(..) {
-            ticket.tell(Turn::Settled(abandoned()));
-        }
-        let mut queue = lock(&self.group.queue);
-        if queue.waiting.is_empty() {
-            queue.led = false;
-            return;
-        }
-        let next = queue.waiting.remove(0);
-        drop(queue);
-        next.tell(Turn::Lead);
+        self.tell(Vec::new());
+        self.hand_on();
     }
 }
 

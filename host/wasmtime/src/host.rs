@@ -140,6 +140,13 @@ impl Inner {
         let ground =
             Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
         let dependency = op.dependency.clone();
+        let op = match op.call.nearly_always_writes() {
+            true => match self.group.join(&ground, op) {
+                Ok(settled) => return (self.traced(&dependency, settled), None),
+                Err(op) => op,
+            },
+            false => op,
+        };
         let view = match view.map_or_else(|| ground.look(&op), Ok) {
             Ok(view) => view,
             Err(error) => return (self.traced(&dependency, Err(error.into())), None),

@@ -38,8 +38,7 @@ impl Board {
     /// operations that the common case takes.
     #[inline(always)]
     pub fn read_plain(&self, clock: &dyn Clock) -> Plain {
-        let Some((words, number)) = self.look.read() else { return Plain::Else };
-        let [head, _, _, _, epoch, slower_than, ..] = words;
+        let Some(([head, epoch, slower_than], number)) = self.look.read_first() else { return Plain::Else };
         if head & 0xff == ADMIT && slower_than == NEVER {
             // At one tick of the clock, one check will do.
             let tick = clock.tick();
@@ -55,7 +54,7 @@ impl Board {
     fn check(&self, clock: &dyn Clock, tick: Option<u64>) -> Plain {
         let glance = clock.glance();
         let Some((words, number)) = self.look.read() else { return Plain::Else };
-        let [head, now, monotonic, fresh_for, epoch, slower_than, ..] = words;
+        let [head, epoch, slower_than, now, monotonic, fresh_for, ..] = words;
         // The ages by both clocks, with the lag on top. From before the look they wrap around, and are beyond any end.
         let lag = nanos(clock.lag());
         let wall = glance.now.wrapping_add(lag.div_ceil(MS)).wrapping_sub(now);
@@ -117,18 +116,18 @@ fn encode(look: &Look, generation: u32) -> [u64; WORDS] {
     let percent = u64::from(terms.percent.min(100));
     [
         u64::from(generation) << 32 | percent << 16 | (refusal.reason as u64) << 8 | kind,
+        terms.epoch,
+        terms.slower_than.unwrap_or(NEVER),
         look.sent.now,
         nanos(look.sent.monotonic),
         look.fresh_for,
-        terms.epoch,
-        terms.slower_than.unwrap_or(NEVER),
         refusal.retry_after,
         refusal.spread,
     ]
 }
 
 #[inline]
-fn decode([head, now, monotonic, fresh_for, epoch, slower_than, retry_after, spread]: [u64; WORDS]) -> (Look, u32) {
+fn decode([head, epoch, slower_than, now, monotonic, fresh_for, retry_after, spread]: [u64; WORDS]) -> (Look, u32) {
     let slower_than = (slower_than != NEVER).then_some(slower_than);
     let terms = Terms { epoch, percent: (head >> 16) as u32 & 0xff, slower_than };
     let reason = match head >> 8 & 0xff {

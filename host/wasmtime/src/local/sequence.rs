@@ -18,6 +18,13 @@ impl<const N: usize> Sequence<N> {
     /// it.
     #[inline(always)]
     pub fn read(&self) -> Option<([u64; N], u64)> {
+        self.read_first()
+    }
+
+    /// The first few of them.
+    #[inline(always)]
+    pub fn read_first<const FEW: usize>(&self) -> Option<([u64; FEW], u64)> {
+        const { assert!(FEW <= N, "there are no more words than that") };
         let before = self.number.load(Ordering::Acquire);
         let words = std::array::from_fn(|at| self.words[at].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
