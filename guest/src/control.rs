@@ -1,4 +1,4 @@
-//! The rules of `configure`, `force`, `reset` and `forget`.
+//! The rules of `configure`, `force`, `reset`, `forget` and `prune`.
 
 use alloc::string::String;
 
@@ -49,4 +49,14 @@ pub fn forget() -> (Receipt, Effect) {
     let gone =
         Receipt { verdict: Verdict::Applied, state: Kind::Closed, next_due: Maybe::None, transitions: List::EMPTY };
     (gone, Effect::Remove)
+}
+
+/// Removes the record if nobody needs it.
+pub fn prune(turn: &Turn, idle: u64) -> Effect {
+    let plain = matches!(turn.record.state, State::Closed { .. }) && turn.record.state.hold().is_none();
+    let unused = turn.record.written.is_some_and(|written| turn.now.saturating_sub(written) >= idle);
+    match plain && unused && turn.record.policy.is_none() {
+        true => Effect::Remove,
+        false => Effect::Keep,
+    }
 }

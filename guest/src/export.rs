@@ -215,6 +215,18 @@ unsafe extern "C" fn forget(name: *mut u8, name_len: usize) -> Pointer<Receipt> 
     unsafe { receipt(name, name_len, Request::Forget) }
 }
 
+/// # Safety
+///
+/// A host calls it as the contract says.
+#[unsafe(export_name = "halfopen:breaker/control@0.1.0#prune")]
+unsafe extern "C" fn prune(name: *mut u8, name_len: usize, idle: u64) -> Pointer<bool> {
+    // SAFETY: it is a text from the host.
+    hand_over(match unsafe { answer(name, name_len, Request::Prune { idle }) } {
+        Ok(Answer::Pruned(answer)) => Reply::Ok(answer),
+        other => mismatch(other),
+    })
+}
+
 fn permit(epoch: u64, has_lease: u32, lease: u64) -> Permit {
     Permit { epoch, lease: option(has_lease, lease).into() }
 }

@@ -6,6 +6,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::mem;
 
 use crate::contract::{PolicyFault, Text};
 
@@ -17,6 +18,13 @@ pub struct Range {
     pub most: u64,
     /// The same in words.
     pub text: &'static str,
+}
+
+impl Range {
+    /// Whether a number is one of them.
+    pub fn holds(&self, number: u64) -> bool {
+        self.least <= number && number <= self.most
+    }
 }
 
 /// Writes the numbers of a value, or reads them into it.
@@ -143,7 +151,7 @@ impl<'a> Form<'a> {
     #[inline(never)]
     pub fn field(&mut self, name: &str, number: &mut u64, range: &Range) {
         self.number(number);
-        self.check(name, range.least <= *number && *number <= range.most, range.text);
+        self.check(name, range.holds(*number), range.text);
     }
 
     /// A field of 32 bits with a name and a range.
@@ -164,14 +172,13 @@ impl<'a> Form<'a> {
 }
 
 fn write(number: u64, bytes: &mut Vec<u8>) {
-    if let Some((digits, length)) = leb128fmt::encode_u64(number) {
-        bytes.extend(digits.iter().take(length));
+    if let Ok(more) = postcard::to_extend(&number, mem::take(bytes)) {
+        *bytes = more;
     }
 }
 
 fn read(bytes: &mut &[u8]) -> Option<u64> {
-    let mut length = 0;
-    let number = leb128fmt::decode_uint_slice::<u64, 64>(bytes, &mut length).ok()?;
-    *bytes = bytes.get(length..)?;
+    let (number, rest) = postcard::take_from_bytes(bytes).ok()?;
+    *bytes = rest;
     Some(number)
 }

@@ -76,7 +76,8 @@ pub fn describe(p: &mut Policy, form: &mut Form) {
     match &mut p.window {
         Window::Ms(ms) => {
             form.field("window.ms", ms, &WINDOW_MS);
-            form.check("window.ms", *ms % 10 == 0, WINDOW_MS.text);
+            // One fault is enough for a field.
+            form.check("window.ms", !WINDOW_MS.holds(*ms) || *ms % 10 == 0, WINDOW_MS.text);
         }
         Window::Calls(calls) => form.field32("window.calls", calls, &WINDOW_CALLS),
     }
@@ -85,12 +86,12 @@ pub fn describe(p: &mut Policy, form: &mut Form) {
     form.field("open-multiplier", &mut multiplier, &MULTIPLIER);
     p.open_multiplier = f64::from_bits(multiplier);
     form.field("open-max-ms", &mut p.open_max_ms, &LENGTH);
-    form.check("open-max-ms", p.open_ms <= p.open_max_ms, "must be at least open-ms");
+    form.check("open-max-ms", in_order(p.open_ms, p.open_max_ms), "must be at least open-ms");
     form.field32("jitter-percent", &mut p.jitter_percent, &PERCENT_OR_0);
     form.field("stable-after-ms", &mut p.stable_after_ms, &LENGTH_OR_0);
     form.field("lease-ms", &mut p.lease_ms, &LENGTH);
     form.field("probe-max-ms", &mut p.probe_max_ms, &LENGTH);
-    form.check("probe-max-ms", p.lease_ms <= p.probe_max_ms, "must be at least lease-ms");
+    form.check("probe-max-ms", in_order(p.lease_ms, p.probe_max_ms), "must be at least lease-ms");
     form.field32("probes", &mut p.probes, &UP_TO_100);
     form.field32("successes-to-close", &mut p.successes_to_close, &COUNT);
     p.lost_probe = if form.flag(p.lost_probe == LostProbe::Reopen) { LostProbe::Reopen } else { LostProbe::Reprobe };
@@ -100,6 +101,11 @@ pub fn describe(p: &mut Policy, form: &mut Form) {
         form.field32("ramp.from-percent", &mut ramp.from_percent, &PERCENT_OR_0);
     }
     form.field("fresh-ms", &mut p.fresh_ms, &LENGTH_OR_0);
+}
+
+/// Whether a length is at most its limit. Where either is out of its own range, that is the fault.
+fn in_order(length: u64, limit: u64) -> bool {
+    length <= limit || !LENGTH.holds(length) || !LENGTH.holds(limit)
 }
 
 /// Whether a table of a policy is there. One that is read starts out empty.
@@ -219,5 +225,20 @@ mod tests {
     fn an_open_window_above_its_limit_and_a_lease_above_the_longest_probe_are_refused() {
         let wrong = Policy { open_ms: 2, open_max_ms: 1, lease_ms: 2, probe_max_ms: 1, ..BUILT_IN };
         assert_eq!(fields(&wrong), ["open-max-ms", "probe-max-ms"]);
+    }
+
+    #[test]
+    fn one_mistake_is_one_fault() {
+        for wrong in [
+            Policy { open_ms: u64::MAX, ..BUILT_IN },
+            Policy { open_max_ms: 0, ..BUILT_IN },
+            Policy { lease_ms: u64::MAX, ..BUILT_IN },
+            Policy { probe_max_ms: 0, ..BUILT_IN },
+            Policy { window: Window::Ms(5), ..BUILT_IN },
+            Policy { window: Window::Ms(86_400_001), ..BUILT_IN },
+            Policy { window: Window::Ms(15), ..BUILT_IN },
+        ] {
+            assert_eq!(fields(&wrong).len(), 1, "{wrong:?}");
+        }
     }
 }

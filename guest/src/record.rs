@@ -26,6 +26,8 @@ pub struct Record {
     pub level: u32,
     /// Whether it has been open since it was made or reset.
     pub opened_before: bool,
+    /// The instant at which it was last written; none where nothing is kept yet.
+    pub written: Option<u64>,
     /// The policy of its own, where it was configured.
     pub policy: Option<Policy>,
     /// The state, with what belongs to it alone.
@@ -251,6 +253,7 @@ impl Record {
             settled: None,
             level: 0,
             opened_before: false,
+            written: None,
             policy: None,
             state: State::closed(None, Manner::Plain, policy),
         }
@@ -263,6 +266,7 @@ impl Record {
         form.option(&mut self.settled);
         form.number32(&mut self.level);
         self.opened_before = form.flag(self.opened_before);
+        form.option(&mut self.written);
         let has_policy = form.flag(self.policy.is_some());
         if form.reads() {
             self.policy = has_policy.then_some(policy::BUILT_IN);

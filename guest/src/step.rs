@@ -80,6 +80,11 @@ pub enum Request {
     Reset,
     /// Remove the record.
     Forget,
+    /// Remove the record if nobody needs it.
+    Prune {
+        /// Nothing was written to it for so many ms or longer.
+        idle: u64,
+    },
 }
 
 /// What is answered.
@@ -87,12 +92,14 @@ pub enum Request {
 pub enum Answer {
     /// To `Acquire`.
     Decision(Decision),
-    /// To whatever may change a record, `Acquire` aside.
+    /// To whatever may change a record, `Acquire` and `Prune` aside.
     Receipt(Receipt),
     /// To `Inspect`.
     Inspection(Inspection),
     /// To `Policy`.
     Policy(PolicyInForce),
+    /// To `Prune`: whether it was removed.
+    Pruned(bool),
 }
 
 /// Runs one operation. `default` is the policy of a dependency without one of its own.
@@ -108,7 +115,10 @@ pub fn step(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: 
         let (answer, effect) = decide(&mut turn, request);
         let data = match effect {
             Effect::Keep => return Ok(answer),
-            Effect::Store => Some(codec::encode(turn.record)),
+            Effect::Store => {
+                turn.record.written = Some(now);
+                Some(codec::encode(turn.record))
+            }
             Effect::Remove => None,
         };
         // They are in the receipt, where there is one that shows them.
@@ -143,6 +153,10 @@ fn decide(turn: &mut Turn, request: &Request) -> (Answer, Effect) {
         }
         Request::Inspect => return (Answer::Inspection(inspect::inspect(turn)), Effect::Keep),
         Request::Policy => return (Answer::Policy(inspect::policy(turn)), Effect::Keep),
+        Request::Prune { idle } => {
+            let effect = control::prune(turn, *idle);
+            return (Answer::Pruned(effect == Effect::Remove), effect);
+        }
         Request::Report { permit, outcome, took } => report::report(turn, *permit, *outcome, *took),
         Request::ReportTally { permit, tally } => report::report_tally(turn, *permit, *tally),
         Request::Renew { permit } => report::renew(turn, *permit),

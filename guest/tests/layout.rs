@@ -261,6 +261,7 @@ fn options_results_lists_and_strings_are_laid_out_as_the_component_model_says() 
             "result<receipt>" => contract.assert_size::<Reply<Receipt, Error>>(&name, &ty),
             "result<inspection>" => contract.assert_size::<Reply<Inspection, Error>>(&name, &ty),
             "result<policy-in-force>" => contract.assert_size::<Reply<PolicyInForce, Error>>(&name, &ty),
+            "result<bool>" => contract.assert_size::<Reply<bool, Error>>(&name, &ty),
             "result<snapshot>" => contract.assert_size::<Reply<Snapshot, StorageError>>(&name, &ty),
             "result<commit-outcome>" => contract.assert_size::<Reply<CommitOutcome, StorageError>>(&name, &ty),
             other => panic!("{other} is not compared"),

@@ -22,6 +22,7 @@ fn every_request() -> Vec<Request> {
         Request::Force { mode: Mode::Open, lasting: None, note: "".into() },
         Request::Reset,
         Request::Forget,
+        Request::Prune { idle: 0 },
     ]
 }
 

@@ -5,3 +5,8 @@ pub mod harness;
 pub mod privileges;
 pub mod process;
 pub mod program;
+
+/// The Rust in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;

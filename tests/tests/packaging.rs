@@ -92,6 +92,13 @@ fn compiler_without_wasm(into: &Path) -> PathBuf {
     wrapper
 }
 
+/// The settings of the workspace's dev profile, so that what was built for it serves here too.
+fn dev_profile() -> String {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("it is there");
+    let sections = manifest.split("\n[").filter(|section| section.starts_with("profile.dev"));
+    sections.map(|section| format!("[{section}\n")).collect()
+}
+
 #[test]
 fn a_package_brings_the_component_and_builds_where_no_component_can_be_built() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -111,20 +118,24 @@ fn a_package_brings_the_component_and_builds_where_no_component_can_be_built() {
     let user = folder.path().join("user");
     fs::create_dir_all(user.join("src")).expect("the folder is writable");
     let manifest = format!(
-        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhalfopen = {{ path = {:?} }}\n\n[workspace]\n",
-        package
+        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhalfopen = {{ path = {:?} }}\n\n[workspace]\n\n{}",
+        package,
+        dev_profile()
     );
     fs::write(user.join("Cargo.toml"), manifest).expect("the folder is writable");
     fs::write(user.join("src/main.rs"), "fn main() {\n    let host = halfopen::Host::open(\"memory\").expect(\"it opens\");\n    assert!(host.list().expect(\"it lists\").is_empty());\n}\n")
         .expect("the folder is writable");
     fs::copy(root().join("Cargo.lock"), user.join("Cargo.lock")).expect("the folder is writable");
+    // That of the tests: much of what is needed has been built there.
+    let test = std::env::current_exe().expect("a test knows its own binary");
+    let target = test.ancestors().nth(3).expect("tests are in deps/ of the profile's folder").to_owned();
     succeed(
         Command::new(sysroot().join("bin/cargo"))
-            .args(["check", "--offline", "--quiet"])
+            .args(["build", "--offline", "--quiet", "--target-dir"])
+            .arg(&target)
             .current_dir(&user)
-            // One folder for all runs: the dependencies are checked once.
-            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("packaging"))
             .env("RUSTC", &rustc)
             .env("PATH", path_without_rustup()),
     );
+    succeed(&mut Command::new(target.join("debug/user")));
 }

@@ -55,6 +55,7 @@ fn every_command_of_the_program_in_the_readme_ends_as_the_readme_says() {
             .env("HALFOPEN_STORE", folder.path().join("readme.db"))
             .env_remove("HALFOPEN_POLICY")
             .env_remove("HALFOPEN_NAMESPACE")
+            .env_remove("HALFOPEN_COMPONENT")
             .stdin(Stdio::null())
             .output()
             .expect("sh can be started");

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use crate::{demo, exit};
@@ -13,6 +13,8 @@ use crate::{demo, exit};
 ///
 /// When a dependency fails, callers are told to leave it alone and when to come back. When it may have healed, exactly
 /// one of them is let through to try, under a lease that expires; all others keep away until that is settled.
+///
+/// Options with a variable can be given by that too; a variable that is empty counts as not set.
 #[derive(Debug, Parser)]
 #[command(name = "halfopen", version, propagate_version = true, after_long_help = exit::help())]
 #[command(max_term_width = 110, arg_required_else_help = true, disable_help_subcommand = true)]
@@ -37,7 +39,7 @@ pub struct Global {
     #[arg(value_hint = ValueHint::FilePath)]
     pub component: Option<PathBuf>,
 
-    /// Keeps dependencies of the same name apart
+    /// Keeps dependencies of the same name apart: a command sees those of one namespace (a name as for dependencies)
     #[arg(long, global = true, env = "HALFOPEN_NAMESPACE", hide_env_values = true, value_name = "NAME")]
     #[arg(default_value = "default")]
     pub namespace: String,
@@ -68,6 +70,11 @@ pub enum Command {
     Reset(Target),
     /// Remove all that is known of a dependency, its policy included
     Forget(Target),
+    /// Remove the records of dependencies that nobody uses any more
+    ///
+    /// A record goes only while it is closed, with nothing forced and no policy of its own, and only if nothing was
+    /// written to it for so long. A dependency that is used again starts with a new record.
+    Prune(Prune),
     Replay(Replay),
     /// Look at the state machine: one WebAssembly component
     Component(Component),
@@ -123,6 +130,9 @@ pub struct Run {
     pub quiet: bool,
 
     /// What to do when the store cannot be asked
+    ///
+    /// That is, when it cannot be opened or read, is locked for long, full or damaged. A command that is started all the
+    /// same is not counted, and takes no lease: several of them may run while a probe is under way.
     #[arg(long, value_enum, value_name = "CHOICE", default_value_t)]
     pub on_store_error: OnStoreError,
 
@@ -155,6 +165,11 @@ pub struct Status {
     pub dependency: Option<String>,
 
     /// One line of JSON: an array, or an object for one dependency
+    ///
+    /// "since" and "next_due" are instants, in milliseconds since 1970-01-01 UTC; "expires_in" of a lease and "ends_in" of
+    /// an override are what is left, in milliseconds. "calls", "failures" and "slow" count what is in the window now.
+    /// "reason" is that of the last change of state. "recorded" is false where nothing is known yet. What does not apply
+    /// is null. A record that cannot be read has "dependency" and "error" only.
     #[arg(long)]
     pub json: bool,
 
@@ -174,7 +189,7 @@ pub struct History {
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     pub limit: usize,
 
-    /// One line of JSON for each change
+    /// One line of JSON for each change; "at" is in milliseconds since 1970-01-01 UTC
     #[arg(long)]
     pub json: bool,
 }
@@ -186,7 +201,7 @@ pub enum Policy {
         /// Which; the default policy if left out
         #[arg(value_name = "DEPENDENCY")]
         dependency: Option<String>,
-        /// As JSON
+        /// As JSON; every "..._ms" is in milliseconds, as in policy files
         #[arg(long)]
         json: bool,
     },
@@ -222,6 +237,13 @@ pub struct Force {
     /// Why; shown by status (at most 100 bytes)
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub note: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Prune {
+    /// Nothing was written to it for so long ("30d"), or longer
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub idle: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -286,6 +308,27 @@ pub enum ComponentAction {
     },
 }
 
+/// Reads the command line. A variable that is set to nothing counts as not set.
+pub fn read() -> Result<Cli, clap::Error> {
+    let is_empty = |name: &std::ffi::OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
+    let mut command = Cli::command().mut_args(|arg| match arg.get_env() {
+        Some(name) if is_empty(name) => arg.env(None::<&str>),
+        _ => arg,
+    });
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The variable that stands for an option and holds what is no text, if there is one.
+pub fn variable_that_is_no_text() -> Option<String> {
+    let command = Cli::command();
+    // Paths may be anything.
+    let texts = command.get_arguments().filter(|arg| arg.get_value_hint() != ValueHint::FilePath);
+    let mut names = texts.filter_map(|arg| arg.get_env());
+    let name = names.find(|name| std::env::var_os(name).is_some_and(|value| value.to_str().is_none()))?;
+    name.to_str().map(str::to_owned)
+}
+
 fn duration(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(length) if length < Duration::from_millis(1) => Err("it must be at least 1ms".to_owned()),
@@ -311,7 +354,6 @@ fn statuses(text: &str) -> Result<std::ops::RangeInclusive<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn the_definitions_are_consistent() {

@@ -1,8 +1,9 @@
-//! `halfopen force`, `reset` and `forget`.
+//! `halfopen force`, `reset`, `forget` and `prune`.
 
+use anyhow::Context;
 use halfopen::{Mode, Receipt};
 
-use crate::args::{self, Force, Global, Target};
+use crate::args::{self, Force, Global, Prune, Target};
 use crate::output::line;
 use crate::{open, text};
 
@@ -33,6 +34,16 @@ pub fn reset(args: &Target, global: &Global) -> anyhow::Result<()> {
 pub fn forget(args: &Target, global: &Global) -> anyhow::Result<()> {
     let receipt = open::host(global)?.breaker(args.dependency.as_str()).forget()?;
     done(&args.dependency, "forgotten", &receipt)
+}
+
+/// Removes the records that nobody needs any more.
+pub fn prune(args: &Prune, global: &Global) -> anyhow::Result<()> {
+    let pruned = open::host(global)?.prune(args.idle)?;
+    line(format_args!("{} removed, {} kept", pruned.removed, pruned.kept))?;
+    let failures = pruned.failed.len();
+    let Some((dependency, error)) = pruned.failed.into_iter().next() else { return Ok(()) };
+    let others = if failures > 1 { format!(" and {} others", failures - 1) } else { String::new() };
+    Err(error).with_context(|| format!("cannot prune {}{others}", text::escape(&dependency)))
 }
 
 fn done(dependency: &str, what: &str, receipt: &Receipt) -> anyhow::Result<()> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use halfopen::replay::ReplayError;
-use halfopen::{BreakerError, ComponentError, OpenError, StoreError};
+use halfopen::{BreakerError, ComponentError, ComponentFault, OpenError, StoreError};
 
 /// Why the program ends otherwise than with 0 or with the status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Code {
     Data = 65,
     /// A file that was named does not exist or cannot be read.
     NoInput = 66,
-    /// The store cannot be reached, or others kept it busy for too long.
+    /// The store cannot be reached, or others kept it busy for too long; or no more files can be opened.
     Unavailable = 69,
     /// The component misbehaved, or the program has a bug.
     Internal = 70,
@@ -44,7 +44,7 @@ const TABLE: &[(&str, &str)] = &[
     ("64", "usage: an unknown flag, or a name or value that is not allowed"),
     ("65", "bad data: a policy (file or values), a component or a store is not what it should be"),
     ("66", "a file that was named does not exist or cannot be read"),
-    ("69", "the store cannot be reached, or is full, locked or busy for too long"),
+    ("69", "the store cannot be reached, is full, locked or busy for too long; or no file can be opened"),
     ("70", "the component misbehaved, or halfopen has a bug"),
     ("74", "reading or writing failed"),
     ("75", "run: deferred; the command was not started; try again later"),
@@ -117,6 +117,7 @@ fn of_breaker(error: &BreakerError) -> Code {
         BreakerError::Contended { .. } => Code::Unavailable,
         BreakerError::NewerVersion { .. } => Code::Config,
         BreakerError::Store(error) => of_store(error),
+        BreakerError::Component(fault) => of_fault(fault),
         _ => Code::Internal,
     }
 }
@@ -126,6 +127,7 @@ fn of_open(error: &OpenError) -> Code {
         OpenError::Address { .. } => Code::Usage,
         OpenError::Store(error) => of_store(error),
         OpenError::Component(error) => of_component(error),
+        OpenError::Setup(ComponentFault::Exhausted { .. }) => Code::Unavailable,
         OpenError::Setup(_) | OpenError::InvalidPolicy(_) => Code::Data,
         _ => Code::Internal,
     }
@@ -149,6 +151,13 @@ fn of_component(error: &ComponentError) -> Code {
     }
 }
 
+fn of_fault(fault: &ComponentFault) -> Code {
+    match fault {
+        ComponentFault::Exhausted { .. } => Code::Unavailable,
+        _ => Code::Internal,
+    }
+}
+
 /// What a store's failure calls for.
 pub fn of_store(error: &StoreError) -> Code {
     match error {
@@ -161,6 +170,9 @@ pub fn of_store(error: &StoreError) -> Code {
 }
 
 fn of_io(error: &io::Error) -> Code {
+    if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
+        return Code::Unavailable;
+    }
     match error.kind() {
         io::ErrorKind::NotFound => Code::NoInput,
         io::ErrorKind::PermissionDenied => Code::Denied,

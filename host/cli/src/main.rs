@@ -6,6 +6,7 @@ mod control;
 mod demo;
 mod exit;
 mod history;
+mod not_started;
 mod open;
 mod output;
 mod policy;
@@ -21,7 +22,7 @@ mod usage;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::{Args as _, CommandFactory as _, Parser as _};
+use clap::{Args as _, CommandFactory as _};
 
 use crate::args::{Cli, Command, Global};
 use crate::exit::Code;
@@ -29,9 +30,12 @@ use crate::exit::Code;
 fn main() -> ExitCode {
     // One line, whatever happens: who sees it can do nothing with a backtrace.
     std::panic::set_hook(Box::new(|panic| output::note(format_args!("this is a bug: {panic}"))));
-    let cli = match Cli::try_parse() {
+    if let Err(error) = signals::settle() {
+        return fail(&error);
+    }
+    let cli = match args::read() {
         Ok(cli) => cli,
-        Err(error) => return usage::answer(&error),
+        Err(error) => return usage::answer(&error).unwrap_or_else(|error| fail(&error)),
     };
     match std::panic::catch_unwind(|| start(&cli)) {
         Ok(Ok(code)) => ExitCode::from(code),
@@ -53,6 +57,7 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
         Command::Force(args) => control::force(args, global),
         Command::Reset(args) => control::reset(args, global),
         Command::Forget(args) => control::forget(args, global),
+        Command::Prune(args) => control::prune(args, global),
         Command::Component(args) => component::component(args, global),
         Command::Completions { shell } => completions(*shell),
         Command::DemoDependency => demo::dependency(),

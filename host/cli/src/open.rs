@@ -1,5 +1,6 @@
 //! Opens the host that the global options speak of.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,9 @@ use crate::policy;
 
 /// The longest name of a namespace, in bytes, as for dependencies.
 const LONGEST_NAMESPACE: usize = 256;
+
+/// What to do where there is no default place.
+const GIVE_A_STORE: &str = "give --store sqlite:PATH, or set HALFOPEN_STORE";
 
 /// Opens it.
 pub fn host(global: &Global) -> anyhow::Result<Host> {
@@ -63,32 +67,49 @@ fn address(global: &Global) -> anyhow::Result<String> {
     if let Some(address) = &global.store {
         return Ok(address.clone());
     }
-    let folder = state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
-        let message = "no place for the store: neither XDG_STATE_HOME nor HOME is set to a full path; \
-                       give --store sqlite:PATH, or set HALFOPEN_STORE";
-        Failure::error(Code::Config, message)
-    })?;
+    let StateFolder { variable, folder } =
+        state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
+            let message = format!(
+                "no place for the store: neither XDG_STATE_HOME nor HOME is set to a full path; {GIVE_A_STORE}"
+            );
+            Failure::error(Code::Config, message)
+        })?;
     create_private(&folder).map_err(|error| {
-        let code = if error.kind() == std::io::ErrorKind::PermissionDenied { Code::Denied } else { Code::Io };
-        Failure::error(
-            code,
-            format!("cannot make the folder {} for the store: {error}; give --store", folder.display()),
-        )
+        let code = match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Code::Denied,
+            // The variable leads to what is no folder.
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists | ErrorKind::NotFound => Code::Config,
+            _ => Code::Io,
+        };
+        let message = format!(
+            "no place for the store: the folder {}, as {variable} has it, cannot be made: {error}; {GIVE_A_STORE}",
+            folder.display()
+        );
+        Failure::error(code, message)
     })?;
     let file = folder.join("halfopen.db");
     let path = file.to_str().ok_or_else(|| {
-        Failure::error(Code::Config, format!("the path {} is not UTF-8; give --store", file.display()))
+        Failure::error(
+            Code::Config,
+            format!("the path {}, as {variable} has it, is not UTF-8; {GIVE_A_STORE}", file.display()),
+        )
     })?;
     Ok(format!("sqlite:{path}"))
 }
 
-/// The folder for what a program remembers, by the XDG base directory rules: paths that are not full are left out of
-/// account.
-fn state_folder(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let full = |path: &PathBuf| path.is_absolute();
-    let state = variable("XDG_STATE_HOME").filter(full);
-    let state = state.or_else(|| variable("HOME").filter(full).map(|home| home.join(".local/state")))?;
-    Some(state.join("halfopen"))
+/// The folder for what a program remembers, and the variable that it follows from.
+#[derive(Debug, PartialEq)]
+struct StateFolder {
+    variable: &'static str,
+    folder: PathBuf,
+}
+
+/// By the XDG base directory rules: paths that are not full are left out of account.
+fn state_folder(get: impl Fn(&str) -> Option<PathBuf>) -> Option<StateFolder> {
+    [("XDG_STATE_HOME", "halfopen"), ("HOME", ".local/state/halfopen")].into_iter().find_map(|(variable, inside)| {
+        let folder = get(variable).filter(|path| path.is_absolute())?.join(inside);
+        Some(StateFolder { variable, folder })
+    })
 }
 
 /// Makes a folder that nobody else may look into; one that is there stays as it is.
@@ -104,7 +125,7 @@ mod tests {
     fn the_state_folder_follows_xdg() {
         let with = |xdg: Option<&str>, home: Option<&str>| {
             let of = |name: &str| if name == "HOME" { home } else { xdg };
-            state_folder(|name| of(name).map(PathBuf::from))
+            state_folder(|name| of(name).map(PathBuf::from)).map(|found| found.folder)
         };
         assert_eq!(with(Some("/state"), Some("/home/me")), Some("/state/halfopen".into()));
         assert_eq!(with(None, Some("/home/me")), Some("/home/me/.local/state/halfopen".into()));

@@ -29,7 +29,7 @@ pub fn replay(args: &args::Replay, global: &Global) -> anyhow::Result<u8> {
     let mut sum = Sum::default();
     for file in &args.files {
         let name = text::escape(&file.to_string_lossy()).into_owned();
-        let came_to = written(run(&replay, file, &name, args.quiet, &mut out))?;
+        let came_to = written(run(&replay, file, &name, args.quiet, &mut out, &stop))?;
         if matches!(came_to, Err(ReplayError::Stopped)) {
             break;
         }
@@ -62,13 +62,14 @@ fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Runs one file. The outer error is that of writing the answers.
+/// Runs one file. The outer error is that of writing the answers; it stops the run.
 fn run(
     replay: &Replay,
     file: &Path,
     name: &str,
     quiet: bool,
     out: &mut impl Write,
+    stop: &AtomicBool,
 ) -> io::Result<Result<Report, ReplayError>> {
     let scenario = match read(file) {
         Ok(scenario) => scenario,
@@ -82,6 +83,9 @@ fn run(
     let came_to = replay.run_showing(&scenario, |answer| {
         if written.is_ok() {
             written = writeln!(out, "  {}", text::escape(&answer.to_string()));
+            if written.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
         }
     });
     written?;

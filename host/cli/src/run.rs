@@ -1,6 +1,6 @@
 //! `halfopen run`: ask, and only if allowed start the command.
 
-use std::io;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,8 +11,8 @@ use rustix::process::Signal;
 use crate::args::{Global, OnStoreError as Choice, Run};
 use crate::exit::Code;
 use crate::output::note;
-use crate::supervise::{Ended, Supervisor, TimeLimit};
-use crate::{open, text};
+use crate::supervise::{Ended, RunError, Supervisor, TimeLimit};
+use crate::{not_started, open, text};
 
 /// However short a wait the breaker asks for, the program does not ask more often than this.
 const LEAST_WAIT: Duration = Duration::from_millis(50);
@@ -143,7 +143,7 @@ impl Session<'_> {
         let keeper = admitted.as_ref().and_then(|(breaker, admitted)| self.keep(breaker, admitted));
         let ended = match self.supervisor.run(&mut command, self.limit()) {
             Ok(ended) => ended,
-            Err(error) => return Ok(self.cannot_start(&error)),
+            Err(error) => return Ok(self.has_no_end(&error)),
         };
         drop(keeper);
         if let Some((breaker, admitted)) = admitted {
@@ -152,11 +152,15 @@ impl Session<'_> {
         Ok(if ended.timed_out { Code::TimedOut as u8 } else { ended.code() })
     }
 
+    /// What the command is called.
+    fn name(&self) -> &OsStr {
+        self.args.command.first().map(std::ffi::OsString::as_os_str).unwrap_or_default()
+    }
+
     fn command(&self, probe: bool, token: Option<u64>) -> Command {
-        let mut words = self.args.command.iter();
-        let mut command = Command::new(words.next().map(std::ffi::OsString::as_os_str).unwrap_or_default());
+        let mut command = Command::new(self.name());
         command
-            .args(words)
+            .args(self.args.command.iter().skip(1))
             .env("HALFOPEN_DEPENDENCY", &self.args.dependency)
             .env("HALFOPEN_ROLE", if probe { "probe" } else { "call" });
         match token {
@@ -184,14 +188,24 @@ impl Session<'_> {
         }))
     }
 
-    fn cannot_start(&self, error: &io::Error) -> u8 {
-        let name = self.args.command.first().map(|name| name.to_string_lossy()).unwrap_or_default();
-        let (code, why) = match error.kind() {
-            io::ErrorKind::NotFound => (Code::NotFound, "not found; give a full path, or see PATH".to_owned()),
-            _ => (Code::CannotExecute, error.to_string()),
-        };
-        note(format_args!("cannot start {name:?}: {why}; nothing was reported about {}", self.args.dependency));
-        code as u8
+    /// Says why nothing is reported. What there is of a permit is given back when it is dropped.
+    fn has_no_end(&self, error: &RunError) -> u8 {
+        let (name, dependency) = (self.name(), &self.args.dependency);
+        match error {
+            RunError::NotStarted(error) => {
+                let (code, why) = not_started::explained(name, error);
+                let name = name.to_string_lossy();
+                let name = text::shortened(&name);
+                note(format_args!("cannot start {name:?}: {why}; nothing was reported about {dependency}"));
+                code as u8
+            }
+            RunError::Lost(error) => {
+                note(format_args!(
+                    "{dependency}: the command was run, and how it ended is not known ({error}); nothing was reported"
+                ));
+                Code::Io as u8
+            }
+        }
     }
 
     /// Reports. Whatever comes of it, the exit status stays the command's.

@@ -1,5 +1,7 @@
 //! Signals that the program gets, as events.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 
 use anyhow::Context as _;
@@ -25,6 +27,21 @@ impl Arrived {
 
 /// What is passed on to a command.
 const PASSED_ON: [Signal; 6] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::USR1, Signal::USR2];
+
+/// Takes on the dispositions that the program needs, whatever it was started with.
+pub fn settle() -> anyhow::Result<()> {
+    // Some daemons leave it ignored; then the system would reap a command before its status is read. A command starts
+    // with the default too: POSIX promises no program that an ignored SIGCHLD is inherited, and most do not expect it.
+    // SAFETY: setting a signal to its default has no preconditions.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    if !is_ignored(libc::SIGXFSZ) {
+        // A file that may grow no further is then an error of the write. A handler, where ignoring would be inherited: a
+        // command starts with the default.
+        let unused: Arc<AtomicBool> = Arc::default();
+        signal_hook::flag::register(libc::SIGXFSZ, unused).context("cannot listen for signals")?;
+    }
+    Ok(())
+}
 
 /// From now on sends every signal that `run` passes on as an event, except those that the program was started to ignore
 /// (as by nohup): a handler would make the command stop ignoring them.

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use halfopen::{BreakerError, Host, Inspection, Mode, State};
+use halfopen::{BreakerError, Host, Inspection, Mode, State, TransitionReason};
 use serde::Serialize;
 
 use crate::args::{Global, Status};
@@ -37,29 +37,57 @@ fn look(host: &Host, args: &Status) -> anyhow::Result<()> {
     }
 }
 
-/// A dependency in JSON.
+/// What is seen of a dependency; in JSON, all of it is one object.
 #[derive(Serialize)]
 struct Seen<'a> {
     dependency: &'a str,
+    /// Whether the store has a record of it.
+    recorded: bool,
     #[serde(flatten)]
-    inspection: Option<&'a Inspection>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    inspection: Inspection,
+    /// Why the state last changed.
+    reason: Option<TransitionReason>,
+}
+
+/// A dependency whose record cannot be read, in JSON.
+#[derive(Serialize)]
+struct Unreadable<'a> {
+    dependency: &'a str,
+    error: String,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Shown<'a> {
+    Seen(&'a Seen<'a>),
+    Unreadable(Unreadable<'a>),
 }
 
 impl<'a> Seen<'a> {
-    fn new(dependency: &'a str, looked: &'a Result<Inspection, BreakerError>) -> Self {
-        Seen { dependency, inspection: looked.as_ref().ok(), error: looked.as_ref().err().map(ToString::to_string) }
+    fn look(host: &Host, dependency: &'a str, recorded: bool) -> Result<Self, BreakerError> {
+        let breaker = host.breaker(dependency);
+        let inspection = breaker.inspect()?;
+        let last = if inspection.epoch == 0 { None } else { breaker.history(1)?.pop() };
+        // One of another epoch is not what led to this state: the history is bounded, and others go on meanwhile.
+        let reason = last.filter(|change| change.epoch == inspection.epoch).map(|change| change.reason);
+        Ok(Seen { dependency, recorded, inspection, reason })
+    }
+
+    fn why(&self) -> String {
+        self.reason.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string)
     }
 }
 
 /// Shows all; a record that cannot be read is shown as such, and makes the program fail at the end.
 fn all(host: &Host, json: bool) -> anyhow::Result<()> {
     let names = host.list()?;
-    let looked: Vec<_> = names.iter().map(|name| (name.as_str(), host.breaker(name.as_str()).inspect())).collect();
+    let looked: Vec<_> = names.iter().map(|name| (name.as_str(), Seen::look(host, name, true))).collect();
     if json {
-        let seen: Vec<Seen<'_>> = looked.iter().map(|(name, looked)| Seen::new(name, looked)).collect();
-        line(text::json(&seen)?)?;
+        let shown = looked.iter().map(|(dependency, looked)| match looked {
+            Ok(seen) => Shown::Seen(seen),
+            Err(error) => Shown::Unreadable(Unreadable { dependency, error: error.to_string() }),
+        });
+        line(text::json(&shown.collect::<Vec<_>>())?)?;
     } else if looked.is_empty() {
         line(format_args!("nothing is known yet in namespace {}", text::escape(host.namespace())))?;
     } else {
@@ -68,16 +96,17 @@ fn all(host: &Host, json: bool) -> anyhow::Result<()> {
     looked.into_iter().find_map(|(_, looked)| looked.err()).map_or(Ok(()), |error| Err(error.into()))
 }
 
-fn overview(looked: &[(&str, Result<Inspection, BreakerError>)], now: u64) -> String {
+fn overview(looked: &[(&str, Result<Seen<'_>, BreakerError>)], now: u64) -> String {
     let mut rows = Rows::new(
-        &["DEPENDENCY", "STATE", "FOR", "NEXT PROBE", "CALLS", "FAILED", "SLOW", "IN A ROW", "LEVEL"],
-        &[4, 5, 6, 7, 8],
+        &["DEPENDENCY", "STATE", "FOR", "WHY", "NEXT PROBE", "CALLS", "FAILED", "SLOW", "IN A ROW", "LEVEL"],
+        &[5, 6, 7, 8, 9],
     );
     for (name, looked) in looked {
         match looked {
-            Ok(seen) => {
+            Ok(shown) => {
+                let seen = &shown.inspection;
                 let numbers = [seen.calls, seen.failures, seen.slow, seen.failures_in_row, u64::from(seen.level)];
-                let words = [(*name).to_owned(), state(seen), since(seen, now), next_probe(seen, now)];
+                let words = [(*name).to_owned(), state(seen), since(seen, now), shown.why(), next_probe(seen, now)];
                 rows.add(words.into_iter().chain(numbers.map(|number| number.to_string())));
             }
             Err(_) => rows.add([*name, "unreadable"]),
@@ -87,20 +116,25 @@ fn overview(looked: &[(&str, Result<Inspection, BreakerError>)], now: u64) -> St
 }
 
 fn one(host: &Host, dependency: &str, json: bool) -> anyhow::Result<()> {
-    let looked = host.breaker(dependency).inspect();
-    if json && let Ok(inspection) = &looked {
-        let seen = Seen { dependency, inspection: Some(inspection), error: None };
-        return line(text::json(&seen)?);
+    // Looked up first: that fails for what is no name, which the list of names cannot tell.
+    let mut shown = Seen::look(host, dependency, true)?;
+    shown.recorded = host.list()?.iter().any(|name| name == dependency);
+    if json {
+        return line(text::json(&shown)?);
     }
-    let seen = looked?;
     let origin = host.breaker(dependency).policy()?.origin;
     let now = text::now();
+    let seen = &shown.inspection;
     let mut rows = Rows::new(&[], &[]);
     let mut row = |name: &str, value: String| rows.add([name.to_owned(), value]);
     row("dependency", dependency.to_owned());
-    row("state", state(&seen));
-    row("for", since(&seen, now));
-    row("next probe", next_probe(&seen, now));
+    if !shown.recorded {
+        row("record", format!("none yet in namespace {}", host.namespace()));
+    }
+    row("state", state(seen));
+    row("for", since(seen, now));
+    row("why", shown.why());
+    row("next probe", next_probe(seen, now));
     if let Some(forced) = &seen.forced {
         let ends =
             forced.ends_in.map_or_else(|| "until taken back".to_owned(), |ms| format!("for {} more", length(ms)));

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,15 @@ impl Ended {
     }
 }
 
+/// Why a run has no end to tell of.
+#[derive(Debug)]
+pub enum RunError {
+    /// The command was not started.
+    NotStarted(io::Error),
+    /// The command was started, and the system does not tell how it ended.
+    Lost(io::Error),
+}
+
 /// Runs commands, and sleeps, while it listens for signals.
 pub struct Supervisor {
     sender: Sender<Event>,
@@ -88,15 +97,17 @@ impl Supervisor {
     ///
     /// # Errors
     ///
-    /// When the command cannot be started.
-    pub fn run(&self, command: &mut Command, limit: Option<TimeLimit>) -> io::Result<Ended> {
+    /// [`RunError`]: it was not started, or its status is lost.
+    pub fn run(&self, command: &mut Command, limit: Option<TimeLimit>) -> Result<Ended, RunError> {
         if self.own_group {
             command.process_group(0);
         }
+        // First, so that a command which has been started is waited for, come what may.
+        let waiter = self.waiter().map_err(RunError::NotStarted)?;
         let started = Instant::now();
-        let mut child = command.spawn()?;
-        let running = Running { pid: pid_of(&child), own_group: self.own_group };
-        self.tell_when_ended(running.pid)?;
+        let mut child = command.spawn().map_err(RunError::NotStarted)?;
+        let running = Running { pid: Pid::from_child(&child), own_group: self.own_group };
+        let _ = waiter.send(running.pid);
 
         let mut next_kill = limit.map(|limit| (started + limit.timeout, Signal::TERM));
         let mut timed_out = false;
@@ -123,24 +134,25 @@ impl Supervisor {
             }
         }
         let took = started.elapsed();
-        Ok(Ended { status: child.wait()?, took, timed_out, interrupted })
+        let status = child.wait().map_err(RunError::Lost)?;
+        Ok(Ended { status, took, timed_out, interrupted })
     }
 
-    /// The thread only looks, and leaves the reaping to `run`: so the process number stays valid for `kill`.
-    fn tell_when_ended(&self, pid: Pid) -> io::Result<()> {
+    /// A thread that is told which process to wait for. It only looks, and leaves the reaping to `run`: so the process
+    /// number stays valid for `kill`.
+    fn waiter(&self) -> io::Result<Sender<Pid>> {
         let sender = self.sender.clone();
+        let (tell, told) = mpsc::channel();
         let wait = move || {
+            let Ok(pid) = told.recv() else { return };
             while let Err(rustix::io::Errno::INTR) =
                 rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
             {}
             let _ = sender.send(Event::Ended);
         };
-        std::thread::Builder::new().name("wait".to_owned()).spawn(wait).map(drop)
+        std::thread::Builder::new().name("wait".to_owned()).spawn(wait)?;
+        Ok(tell)
     }
-}
-
-fn pid_of(child: &Child) -> Pid {
-    Pid::from_child(child)
 }
 
 /// A command that has not been reaped yet.
@@ -200,7 +212,7 @@ mod tests {
     fn a_command_that_cannot_be_started_is_an_error() {
         let supervisor = Supervisor::new().unwrap();
         let error = supervisor.run(&mut Command::new("/nonexistent/command"), None).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(matches!(error, RunError::NotStarted(error) if error.kind() == io::ErrorKind::NotFound));
     }
 
     #[test]

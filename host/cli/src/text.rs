@@ -68,6 +68,14 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// The first 100 characters, where a string that others wrote has more: to be told apart, a name needs no more of them.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(100) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// JSON on one line, in which nothing is left that a terminal acts on.
 pub fn json(value: &impl serde::Serialize) -> anyhow::Result<String> {
     let plain = serde_json::to_string(value)?;
@@ -121,6 +129,13 @@ mod tests {
     fn terminals_get_nothing_to_act_on() {
         assert_eq!(escape("plain, ünïcode"), "plain, ünïcode");
         assert_eq!(escape("a\u{1b}[2J\nb\u{9b}1m\u{202e}"), "a\\u{1b}[2J\\nb\\u{9b}1m\\u{202e}");
+    }
+
+    #[test]
+    fn long_strings_are_cut_between_characters() {
+        let just = "ü".repeat(100);
+        assert_eq!(shortened(&just), just);
+        assert_eq!(shortened(&format!("{just}ü")), format!("{just}..."));
     }
 
     #[test]

@@ -5,14 +5,20 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::args;
 use crate::exit::Code;
-use crate::output::note;
+use crate::output::{note, written};
 
 /// Answers it.
-pub fn answer(error: &clap::Error) -> ExitCode {
-    match error.kind() {
+///
+/// # Errors
+///
+/// When help that was asked for cannot be written.
+pub fn answer(error: &clap::Error) -> anyhow::Result<ExitCode> {
+    Ok(match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let _ = write!(io::stdout(), "{}", error.render());
+            let mut out = io::stdout();
+            written(write!(out, "{}", error.render()).and_then(|()| out.flush()))?;
             ExitCode::SUCCESS
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -23,7 +29,7 @@ pub fn answer(error: &clap::Error) -> ExitCode {
             note(one_line(error));
             ExitCode::from(Code::Usage as u8)
         }
-    }
+    })
 }
 
 /// clap's message without its headings and usage, on one line.
@@ -31,25 +37,30 @@ fn one_line(error: &clap::Error) -> String {
     if error.kind() == ErrorKind::MissingSubcommand {
         return "a command is missing; --help shows what there is".to_owned();
     }
+    if let (ErrorKind::InvalidUtf8, Some(name)) = (error.kind(), args::variable_that_is_no_text()) {
+        return format!("the variable {name} is not UTF-8; set it to text, or unset it");
+    }
     let message = error.render().to_string();
-    let mut parts: Vec<String> = Vec::new();
-    for paragraph in message.split("\n\n") {
-        let words = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
-        let words = words.strip_prefix("error: ").unwrap_or(&words);
-        if words.starts_with("Usage:") {
-            continue;
-        }
+    let mut parts: Vec<&str> = Vec::new();
+    let mut of_run = false;
+    let paragraphs: Vec<String> =
+        message.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    for words in &paragraphs {
         if words.starts_with("For more information") {
             break;
         }
-        if !words.is_empty() {
-            parts.push(words.strip_prefix("tip: ").unwrap_or(words).to_owned());
+        of_run |= words.starts_with("Usage: halfopen run");
+        if words.is_empty() || words.starts_with("Usage:") {
+            continue;
         }
+        let words = words.strip_prefix("error: ").or_else(|| words.strip_prefix("tip: ")).unwrap_or(words);
+        // That a flag could be meant as a value helps nobody here.
+        parts.extend(words.split(" tip: ").filter(|tip| !tip.starts_with("to pass '")));
     }
-    if is_stray_word(error) {
-        parts.push("a command to run comes after \"--\"".to_owned());
+    if of_run && is_stray_word(error) {
+        parts.push("a command to run comes after \"--\"");
     }
-    parts.push("--help shows what there is".to_owned());
+    parts.push("--help shows what there is");
     parts.join("; ")
 }
 

@@ -174,10 +174,19 @@ export class Breaker {
 
   /** Removes the record, its history and its policy, and takes the dependency off the list. */
   async forget(): Promise<Receipt> {
-    const receipt = await this.#control((o) => o.forget(this.dependency));
-    await delist(this.#objects, this.#namespace, this.dependency, this.#options);
-    this.#local.enlisted = null;
+    const receipt = await this.#control<Receipt>((o) => o.forget(this.dependency));
+    await this.#leave();
     return receipt;
+  }
+
+  /**
+   * Removes the record if nobody needs it, takes the dependency off the list then, and says whether it did: only while it
+   * is closed, with nothing forced and no policy of its own, and only if nothing was written to it for so many ms.
+   */
+  async prune(idleMs: number): Promise<boolean> {
+    const removed = await this.#control<boolean>((o) => o.prune(this.dependency, idleMs));
+    if (removed) await this.#leave();
+    return removed;
   }
 
   /** The last transitions, the latest last: at most `limit`, 1 to 10,000. */
@@ -291,10 +300,16 @@ export class Breaker {
     return receipt;
   }
 
-  async #control(call: Parameters<Reach["ask"]>[0]): Promise<Receipt> {
-    const receipt = await this.#reach.ask<Receipt>(call);
+  async #control<T>(call: Parameters<Reach["ask"]>[0]): Promise<T> {
+    const answer = await this.#reach.ask<T>(call);
     this.#local.forget();
-    return receipt;
+    return answer;
+  }
+
+  /** The record is gone: the dependency goes off the list. */
+  async #leave(): Promise<void> {
+    await delist(this.#objects, this.#namespace, this.dependency, this.#options);
+    this.#local.enlisted = null;
   }
 
   #fresh(): boolean {

@@ -131,6 +131,17 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
     return this.#receipt(dependency, () => ({ control }, name) => control.forget(name));
   }
 
+  /**
+   * Removes the record if nobody needs it, and says whether it did: only while it is closed, with nothing forced and no
+   * policy of its own, and only if nothing was written to it for so many ms.
+   */
+  prune(dependency: string, idleMs: number | bigint): Reply<boolean> {
+    return reply(() => {
+      const idle = take.u64("how long it was idle", idleMs);
+      return this.#run(dependency, ({ control }, name) => control.prune(name, idle));
+    });
+  }
+
   /** The last transitions, the latest last: at most `limit`, 1 to 10,000. */
   history(dependency: string, limit: number = 100): Reply<Transition[]> {
     return reply(() => {

@@ -274,6 +274,12 @@ describe("the client", () => {
     assert.deepEqual(await list(), ["a", "b", "c:d"]);
     await workerd.client("a", options, "forget");
     assert.deepEqual(await list(), ["b", "c:d"]);
+    await workerd.post("admitted", { dependency: "b", options, outcome: "failure" });
+    assert.equal(await workerd.client("b", options, "prune", 3_600_000), false, "it was used a moment ago");
+    assert.deepEqual(await list(), ["b", "c:d"]);
+    assert.equal(await workerd.client("b", options, "prune", 0), true);
+    assert.equal(await workerd.client("b", options, "prune", 0), false, "it is gone");
+    assert.deepEqual(await list(), ["c:d"]);
     assert.deepEqual(await workerd.post("list", { namespace: "nobody's" }), []);
   });
 

@@ -47,6 +47,7 @@ describe("bad input", () => {
       ["force", "open"],
       ["reset"],
       ["forget"],
+      ["prune", 0],
     ];
     for (const [method, ...args] of calls) {
       for (const name of NAMES) await refused("invalid-dependency", method, name, ...args);

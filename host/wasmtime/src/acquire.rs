@@ -1,5 +1,6 @@
 //! Asking for a permit.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use event_listener::{EventListener, Listener};
@@ -11,7 +12,7 @@ use crate::error::{BreakerError, StoreError};
 use crate::events;
 use crate::guard::{PermitGuard, Terms};
 use crate::last_known::Fallback;
-use crate::local::{Entry, Plain, Remembered, Ticket};
+use crate::local::{Entry, Local, Plain, Remembered, Ticket};
 use crate::op::{Answer, Call};
 use crate::sent::Sent;
 use crate::store::Snapshot;
@@ -19,6 +20,9 @@ use crate::wire::{self, Deferral};
 
 /// How often it is asked again when each lease has run out by the time it arrives.
 const LATE: u32 = 3;
+
+/// The bytes of a caller's name, at most.
+const LONGEST_CALLER: usize = 64;
 
 /// What came of asking, and where the answer is from.
 pub(crate) enum Answered {
@@ -104,16 +108,23 @@ impl Breaker {
         }
     }
 
+    /// What this handle may be answered from. A caller's name that the contract does not allow is for the component to
+    /// refuse, whatever is known.
+    #[inline(always)]
+    fn memory(&self) -> Option<&Arc<Local>> {
+        self.handle.local.as_ref().filter(|_| self.handle.caller.len() <= LONGEST_CALLER)
+    }
+
     #[inline]
     fn recall(&self) -> Option<Remembered> {
         let inner = &*self.handle.host.inner;
-        inner.local.as_ref()?.recall(self.handle.local.as_ref()?, &*inner.clock)
+        inner.local.as_ref()?.recall(self.memory()?, &*inner.clock)
     }
 
     /// What memory says, where it says so plainly.
     #[inline(always)]
     pub(crate) fn plainly(&self) -> Plain {
-        match &self.handle.local {
+        match self.memory() {
             Some(local) => local.plainly(&*self.handle.host.inner.clock),
             None => Plain::Else,
         }
@@ -125,7 +136,7 @@ impl Breaker {
     }
 
     fn turn_to_ask(&self) -> Turn {
-        let Some(local) = &self.handle.local else { return Turn::Ask(None) };
+        let Some(local) = self.memory() else { return Turn::Ask(None) };
         match local.enter() {
             // Somebody may have had the answer in the meantime.
             Entry::Ask(ticket) => self.recall().map_or(Turn::Ask(Some(ticket)), Turn::Recall),

@@ -209,6 +209,19 @@ impl Breaker {
         self.control(Call::Forget)
     }
 
+    /// Removes the record if nobody needs it, and says whether it did: only while it is closed, with nothing forced and
+    /// no policy of its own, and only if nothing was written to it for so long. Permits that are out stay stale.
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn prune(&self, idle: Duration) -> Result<bool, BreakerError> {
+        self.settle_counts();
+        match self.run(Call::Prune { idle: millis(idle) })? {
+            Answer::Pruned(removed) => Ok(removed),
+            other => Err(mismatch(&other)),
+        }
+    }
+
     /// The newest transitions, at most `limit`, oldest first.
     ///
     /// # Errors

@@ -240,6 +240,12 @@ pub enum ComponentFault {
         /// The limit, in bytes.
         limit: usize,
     },
+    /// The system has no more of what an instance needs: open files, for one.
+    #[error("the component could not be started: {why}")]
+    Exhausted {
+        /// What is short, and what to do.
+        why: String,
+    },
     /// It answered what the contract does not allow.
     #[error("the component broke the contract: {why}")]
     Broken {

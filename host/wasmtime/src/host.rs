@@ -1,6 +1,7 @@
 //! A host: a store, a clock and the component, for all breakers of a namespace.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::batch::{Ground, Settled, Tried};
 use crate::breaker::Breaker;
@@ -14,6 +15,7 @@ use crate::last_known::LastKnown;
 use crate::local::LocalAdmission;
 use crate::op::Op;
 use crate::pool::Pool;
+use crate::prune::{self, Pruned};
 use crate::store::{Snapshot, Store};
 use crate::transitions::Transitions;
 use crate::wire::Policy;
@@ -98,6 +100,14 @@ impl Host {
     /// included.
     pub fn transitions(&self) -> Transitions {
         Transitions::from_now(self.clone())
+    }
+
+    /// Removes the records of the namespace that nobody needs any more: see [`Breaker::prune`].
+    ///
+    /// # Errors
+    /// Those of the store's list; what fails for a single record is in the answer.
+    pub fn prune(&self, idle: Duration) -> Result<Pruned, StoreError> {
+        prune::prune(self, idle)
     }
 
     /// Removes all records of the namespace, with their history. Permits that are out stay stale.

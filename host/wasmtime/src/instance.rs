@@ -13,6 +13,7 @@ use crate::engine::{Runtime, ticks};
 use crate::entropy::Entropy;
 use crate::error::ComponentFault;
 use crate::op::{Answer, Call, Op};
+use crate::shortage;
 use crate::store::Snapshot;
 use crate::wire::{self, Policy, StorageError, Transition};
 
@@ -100,7 +101,10 @@ impl Instance {
         let running = blueprint.runtime.running();
         let exports = match blueprint.pre.instantiate(&mut store) {
             Ok(exports) => exports,
-            Err(error) => return Err(MakeError::Fault(fault(&error, store.data(), limits))),
+            Err(error) => {
+                let short = shortage::of_open_files().map(|why| ComponentFault::Exhausted { why: why.to_owned() });
+                return Err(MakeError::Fault(short.unwrap_or_else(|| fault(&error, store.data(), limits))));
+            }
         };
         let set = exports.halfopen_breaker_setup().call_set_default_policy(&mut store, blueprint.default_policy);
         drop(running);
@@ -158,6 +162,7 @@ impl Instance {
             }
             Call::Reset => control.call_reset(store, name)?.map(Answer::Receipt),
             Call::Forget => control.call_forget(store, name)?.map(Answer::Receipt),
+            Call::Prune { idle } => control.call_prune(store, name, *idle)?.map(Answer::Pruned),
         })
     }
 

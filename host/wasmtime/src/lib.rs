@@ -88,10 +88,12 @@ mod lease_keeper;
 mod local;
 mod op;
 mod pool;
+mod prune;
 mod recorded;
 #[cfg(feature = "replay")]
 pub mod replay;
 mod sent;
+mod shortage;
 pub mod store;
 #[cfg(test)]
 mod testing;
@@ -109,6 +111,7 @@ pub use error::{BreakerError, CallError, ComponentError, ComponentFault, OpenErr
 pub use guard::PermitGuard;
 pub use host::Host;
 pub use lease_keeper::LeaseKeeper;
+pub use prune::Pruned;
 pub use recorded::Recorded;
 pub use store::{Observed, Store};
 pub use transitions::Transitions;

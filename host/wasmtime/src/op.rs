@@ -25,6 +25,7 @@ pub(crate) enum Call {
     Force { mode: Mode, lasting: Option<u64>, note: Box<str> },
     Reset,
     Forget,
+    Prune { idle: u64 },
 }
 
 impl Call {
@@ -45,6 +46,7 @@ pub(crate) enum Answer {
     Receipt(wire::Receipt),
     Inspection(wire::Inspection),
     Policy(wire::PolicyInForce),
+    Pruned(bool),
 }
 
 impl Op {

@@ -25,7 +25,7 @@ impl Drop for TempDir {
 }
 
 /// The functions of our world and their core types.
-const EXPORTS: [(&str, &str); 13] = [
+const EXPORTS: [(&str, &str); 14] = [
     ("setup@0.1.0#set-default-policy", "(param i32) (result i32)"),
     ("setup@0.1.0#built-in-policy", "(result i32)"),
     ("breaker@0.1.0#acquire", "(param i32 i32 i32 i32) (result i32)"),
@@ -39,6 +39,7 @@ const EXPORTS: [(&str, &str); 13] = [
     ("control@0.1.0#force", "(param i32 i32 i32 i32 i64 i32 i32) (result i32)"),
     ("control@0.1.0#reset", "(param i32 i32) (result i32)"),
     ("control@0.1.0#forget", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#prune", "(param i32 i32 i64) (result i32)"),
 ];
 
 /// A component of our world that answers everything with the first case of its answer, all zero (acquire: proceed); but

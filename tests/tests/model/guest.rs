@@ -47,6 +47,7 @@ pub enum Order {
     ForceNone,
     Reset,
     Forget,
+    Prune,
     /// Configures the scenario's other policy.
     Configure,
 }
@@ -198,6 +199,7 @@ fn request(op: Op, other: &Policy) -> Request {
         Op::Order(Order::ForceNone) => force(Mode::None, None),
         Op::Order(Order::Reset) => Request::Reset,
         Op::Order(Order::Forget) => Request::Forget,
+        Op::Order(Order::Prune) => Request::Prune { idle: 1 },
         Op::Order(Order::Configure) => Request::Configure(*other),
     }
 }
@@ -229,6 +231,8 @@ fn reply(answer: Answer) -> Reply {
             Verdict::Stale(_) => Reply::Stale,
         },
         Answer::Inspection(shown) => Reply::Inspected { probe_due: shown.probe_due, calls: shown.calls },
+        Answer::Pruned(true) => Reply::Applied,
+        Answer::Pruned(false) => Reply::Stale,
         Answer::Policy(_) => unreachable!("the model never asks for the policy"),
     }
 }

@@ -154,7 +154,7 @@ pub fn removal() -> Scenario {
         name: "a removed record",
         callers: 1,
         bounds: Bounds { time: 4, commits: 6, racing: 1, left: Left { orders: 1, ..NOTHING } },
-        orders: &[Order::Forget],
+        orders: &[Order::Forget, Order::Prune],
         ends: &[End::Failure],
         reaches: &[],
         ..one_probe()

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use halfopen::{Breaker, Host, Policy};
 use halfopen_tests::breakers::{LONG_MS, address, host, policy, trip};
 use halfopen_tests::program::program;
+use rustix::process::{Resource, Rlimit, setrlimit};
 use tempfile::TempDir;
 
 pub struct Bench {
@@ -154,6 +155,24 @@ pub fn ran(command: &mut Command) -> Ran {
     Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
+/// Lets a command start with a limit that it cannot raise.
+pub fn limited(command: &mut Command, what: Resource, most: u64) -> &mut Command {
+    let limit = Rlimit { current: Some(most), maximum: Some(most) };
+    // SAFETY: the closure makes one system call and nothing else.
+    unsafe { command.pre_exec(move || setrlimit(what, limit).map_err(Into::into)) }
+}
+
+/// Lets a command start with a signal ignored, as some daemons start what they start.
+pub fn ignoring(command: &mut Command, signal: i32) -> &mut Command {
+    let ignore = move || {
+        // SAFETY: ignoring a signal is allowed between fork and exec.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+        Ok(())
+    };
+    // SAFETY: `ignore` does nothing but that.
+    unsafe { command.pre_exec(ignore) }
+}
+
 pub fn with_program_on_path(command: &mut Command) -> &mut Command {
     let own = program().parent().unwrap().to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
@@ -208,7 +227,16 @@ pub fn all(transcripts: impl IntoIterator<Item = String>) -> String {
 /// Lets a command start with the signals as a terminal leaves them, also where the tests run in the background.
 fn with_default_signals(command: &mut Command) {
     let restore = || {
-        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2] {
+        for signal in [
+            libc::SIGHUP,
+            libc::SIGINT,
+            libc::SIGQUIT,
+            libc::SIGTERM,
+            libc::SIGUSR1,
+            libc::SIGUSR2,
+            libc::SIGCHLD,
+            libc::SIGXFSZ,
+        ] {
             // SAFETY: setting a signal back to its default is allowed between fork and exec.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }

@@ -5,7 +5,7 @@ use crate::bench::{Bench, all, ran};
 #[test]
 fn every_command_has_a_help_page() {
     let bench = Bench::new();
-    let pages: [&[&str]; 16] = [
+    let pages: [&[&str]; 17] = [
         &["--help"],
         &["-h"],
         &["run", "--help"],
@@ -17,6 +17,7 @@ fn every_command_has_a_help_page() {
         &["force", "--help"],
         &["reset", "--help"],
         &["forget", "--help"],
+        &["prune", "--help"],
         &["replay", "--help"],
         &["component", "--help"],
         &["component", "write", "--help"],
@@ -48,7 +49,7 @@ fn the_version_is_that_of_the_crate() {
 #[test]
 fn mistakes_on_the_command_line_are_one_line_that_says_what_to_do() {
     let bench = Bench::with_records();
-    let mistakes: [&[&str]; 19] = [
+    let mistakes: [&[&str]; 21] = [
         &["--stor", "memory", "status"],
         &["statu"],
         &["status", "--jsn"],
@@ -63,6 +64,8 @@ fn mistakes_on_the_command_line_are_one_line_that_says_what_to_do() {
         &["run", "pay"],
         &["run", "pay", "true"],
         &["run", "--tmeout", "5s", "pay", "--", "true"],
+        &["run", "--colour", "pay", "--", "true"],
+        &["policy", "set", "pay", "--open_ms=5"],
         &["run", "--timeout", "soon", "pay", "--", "true"],
         &["run", "--timeout", "0s", "pay", "--", "true"],
         &["run", "--max-wait", "5s", "pay", "--", "true"],
@@ -88,4 +91,17 @@ fn completions_are_there_for_the_usual_shells() {
 fn a_reader_that_has_seen_enough_is_no_error() {
     let ran = Bench::new().shell("{ halfopen completions bash; echo $? >&2; } | head -c 1 > /dev/null");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "0\n"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn output_that_cannot_be_written_is_an_error_whatever_it_is() {
+    let bench = Bench::new();
+    for args in [&["--help"][..], &["run", "-h"], &["--version"], &["completions", "bash"], &["status"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = bench.command(args).stdout(full).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(74), "{args:?}: {stderr}");
+        assert!(stderr.starts_with("halfopen: cannot write to the standard output: "), "{args:?}: {stderr}");
+    }
 }

@@ -4,6 +4,7 @@ mod bench;
 mod component;
 mod demo;
 mod help;
+mod limits;
 mod names;
 mod operators;
 mod policies;

@@ -51,10 +51,14 @@ fn a_day_of_an_operator() {
         &["policy", "show", "mail"],
         &["policy", "show", "pay", "--json"],
         &["reset", "pay"],
+        &["prune", "--idle", "1h"],
         &["forget", "pay"],
         &["forget", "never heard of"],
         &["policy", "show", "pay", "--json"],
         &["history", "pay"],
+        &["run", "mail", "--", "true"],
+        &["prune", "--idle", "1ms"],
+        &["status"],
         &["--namespace", "other", "status"],
     ] {
         said.push(bench.shown(args));
@@ -69,7 +73,11 @@ fn json_is_one_line_that_a_machine_reads() {
     let all: serde_json::Value = serde_json::from_str(&bench.run(&["status", "--json"]).stdout).unwrap();
     for seen in [&one, &all[0]] {
         assert_eq!((&seen["dependency"], &seen["state"]), (&"pay".into(), &"open".into()));
+        assert_eq!((&seen["recorded"], &seen["reason"]), (&true.into(), &"consecutive-failures".into()));
     }
+    let other: serde_json::Value = serde_json::from_str(&bench.run(&["status", "pya", "--json"]).stdout).unwrap();
+    assert_eq!((&other["recorded"], &other["reason"]), (&false.into(), &serde_json::Value::Null));
+    assert_eq!((&other["dependency"], &other["state"]), (&"pya".into(), &"closed".into()));
     assert_eq!(bench.run(&["status", "--json"]).stdout.lines().count(), 1);
 }
 

@@ -42,7 +42,7 @@ fn all_fields_out_of_range_are_named_at_once_each_with_its_range() {
 #[test]
 fn mistakes_in_a_policy_file_are_named_with_their_lines_and_the_nearest_key() {
     let bench = Bench::with_records();
-    let files: [(&str, &[u8]); 9] = [
+    let files: [(&str, &[u8]); 11] = [
         ("typo.toml", b"open_ms = 1\nconsecutive_failure = 3\n[failure_rate]\nprecent = 1\nminimum_calls = 1\n"),
         ("stranger.toml", b"colour = \"red\"\n"),
         ("kinds.toml", b"open_ms = \"long\"\nlost_probe = \"retry\"\nwindow = 5\nramp = { over_ms = 5 }\n"),
@@ -52,6 +52,8 @@ fn mistakes_in_a_policy_file_are_named_with_their_lines_and_the_nearest_key() {
         ("typo.json", b"{\"open-ms\": 5}"),
         ("array.json", b"[1]"),
         ("latin.toml", b"# caf\xe9\n"),
+        ("twice.json", b"{\"open_ms\": 5,\n \"probes\": 1, \"open_ms\": 7}"),
+        ("inside.json", b"{\"ramp\": {\"over_ms\": 5, \"from_percent\": 1, \"over_ms\": 6}}"),
     ];
     let mut refusals: Vec<String> = Vec::new();
     for (name, content) in files {
@@ -63,6 +65,40 @@ fn mistakes_in_a_policy_file_are_named_with_their_lines_and_the_nearest_key() {
     refusals.push(bench.refused(&["policy", "set", "pay", bench.folder().to_str().unwrap()]));
     refusals.push(bench.refused(&["--default-policy", &bench.at("typo.toml"), "run", "pay", "--", "true"]));
     insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn values_that_would_set_more_than_their_key_and_keys_that_are_set_twice_are_refused() {
+    let bench = Bench::with_records();
+    let refused = |changes: &[&str]| bench.refused(&[&["policy", "set", "pay"], changes].concat());
+    insta::assert_snapshot!(all([
+        refused(&["open_ms=5\nopen_ms=7"]),
+        refused(&["open_ms=5 # for now"]),
+        refused(&["window={ ms = 10 }\nprobes = 9"]),
+        refused(&["open_ms=1", "open_ms=2"]),
+        refused(&["window.ms=10", "window.calls=5"]),
+        refused(&["failure_rate=off", "failure_rate.percent=5"]),
+        refused(&["open_ms=-1"]),
+        refused(&["window.ms=5"]),
+        refused(&["window.ms"]),
+        refused(&["probes=1", "open_ms"]),
+    ]));
+    assert_eq!(bench.run(&["policy", "set", "pay", "ramp.over_ms=5", "ramp.from_percent=6"]).code, 0);
+}
+
+#[test]
+fn a_policy_file_is_a_regular_file_and_not_a_large_one() {
+    let bench = Bench::with_records();
+    // Elsewhere: what is in the bench is looked at before and afterwards.
+    let other = Bench::new();
+    let fifo = other.at("fifo.toml");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let most = format!("open_ms = 7\n#{}\n", " ".repeat((1 << 20) - 14));
+    assert_eq!(most.len(), 1 << 20);
+    assert_eq!(bench.run(&["policy", "set", "pay", &bench.write("most.toml", &most)]).code, 0);
+    let large = bench.write("large.toml", most + "\n");
+    let refusals = [&fifo, "/dev/zero", &large].map(|file| bench.refused(&["policy", "set", "pay", file]));
+    insta::assert_snapshot!(all(refusals).replace(other.folder().to_str().unwrap(), "[other]"));
 }
 
 #[test]

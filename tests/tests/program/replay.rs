@@ -1,8 +1,11 @@
 //! `halfopen replay`.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 
 use halfopen_tests::program::root;
+use rustix::process::{Pid, Signal};
 
 use crate::bench::{Bench, all};
 
@@ -26,7 +29,7 @@ fn a_replay_shows_each_answer_and_what_does_not_hold() {
 #[test]
 fn a_replay_file_that_is_not_well_formed_is_named_with_its_line() {
     let bench = Bench::with_records();
-    let files: [(&str, &[u8]); 9] = [
+    let files: [(&str, &[u8]); 11] = [
         ("cut.jsonl", &GOOD.as_bytes()[..GOOD.len() - 30]),
         ("empty.jsonl", b""),
         ("headless.jsonl", b"{\"at\": 1, \"do\": \"acquire\"}\n"),
@@ -36,6 +39,8 @@ fn a_replay_file_that_is_not_well_formed_is_named_with_its_line() {
         ("latin.jsonl", b"{\"scenario\": \"caf\xe9\"}\n"),
         ("policy.jsonl", b"{\"scenario\": \"x\", \"policy\": {\"open_ms\": 0, \"probes\": 0}}\n"),
         ("key.jsonl", b"{\"scenario\": \"x\", \"policy\": {\"open_msec\": 5}}\n"),
+        ("never.jsonl", b"{\"scenario\": \"x\"}\n{\"at\": 1, \"do\": \"acquire\", \"times\": 0}\n"),
+        ("endless.jsonl", b"{\"scenario\": \"x\"}\n{\"at\": 1, \"do\": \"acquire\", \"times\": 1000001}\n"),
     ];
     let mut shown: Vec<String> = Vec::new();
     for (name, content) in files {
@@ -62,6 +67,7 @@ fn the_scenarios_hold_in_the_program_on_either_store_and_leave_nothing_behind() 
     let mut files: Vec<String> = fs::read_dir(root().join("tests/scenarios"))
         .unwrap()
         .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
+        .filter(|path| path.ends_with(".jsonl"))
         .collect();
     files.sort();
     for store in ["memory".to_owned(), format!("sqlite:{}", bench.at("replay.db"))] {
@@ -87,4 +93,35 @@ fn a_replay_from_a_pipe_is_one_too() {
     bench.write("good.jsonl", GOOD);
     let ran = bench.shell("halfopen replay --quiet - < good.jsonl");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "1 file: 1 hold, 0 fail\n"));
+}
+
+/// One that takes hours.
+fn long(bench: &Bench) -> String {
+    let step = "{\"at\": 1, \"do\": \"acquire\", \"times\": 1000000}\n";
+    bench.write("long.jsonl", format!("{{\"scenario\": \"long\"}}\n{}", step.repeat(1_000)))
+}
+
+#[test]
+fn a_long_replay_ends_when_it_is_asked_to_and_leaves_nothing_behind() {
+    let bench = Bench::new();
+    let store = format!("sqlite:{}", bench.at("replay.db"));
+    let mut command = bench.command(&["replay", "--store", &store, &long(&bench)]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.nth(1).unwrap().unwrap().contains("acquire payments by A: proceed"));
+    rustix::process::kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    lines.for_each(drop);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.stderr, b"halfopen: stopped; what was begun in the store is removed\n");
+    let database = rusqlite::Connection::open(bench.path("replay.db")).unwrap();
+    assert_eq!(database.query_row("SELECT count(*) FROM record", [], |row| row.get::<_, i64>(0)), Ok(0));
+}
+
+#[test]
+fn a_replay_ends_when_nobody_reads_its_answers_any_more() {
+    let bench = Bench::new();
+    long(&bench);
+    let ran = bench.shell("halfopen replay long.jsonl | head -n 1");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "long.jsonl: long\n", ""));
 }

@@ -1,13 +1,15 @@
 //! `halfopen run`: one command.
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Stdio};
 
 use halfopen::{Decision, Policy, State, TransitionReason};
 use halfopen_tests::breakers::{policy, until};
 
-use crate::bench::{Bench, ran};
+use crate::bench::{Bench, ignoring, ran};
 
 /// Runs a shell script as the command.
 fn shell<'a>(dependency: &'a str, script: &'a str) -> [&'a str; 6] {
@@ -95,14 +97,61 @@ fn a_command_that_cannot_be_started_says_nothing_about_the_dependency() {
     let bench = Bench::new();
     let breaker = bench.due("pay", &policy());
     bench.write("plain", "no program");
-    for (command, code) in [("none-of-this-name", 127), ("./none", 127), ("./plain", 126), (".", 126)] {
+    for (name, first_line) in [("script", "#!/nonexistent/sh -e"), ("wrong", "#!"), ("folder", "#!/")] {
+        bench.write(name, format!("{first_line}\nexit 0\n"));
+        std::fs::set_permissions(bench.path(name), Permissions::from_mode(0o700)).unwrap();
+    }
+    for (command, code, why) in [
+        ("none-of-this-name", 127, "not found; give a full path, or see PATH"),
+        ("./none", 127, "not found; "),
+        ("", 127, "not found; "),
+        ("./plain", 126, "Permission denied"),
+        (".", 126, "Permission denied"),
+        ("./script", 126, "its interpreter \"/nonexistent/sh\" is not found; see its first line"),
+        ("./wrong", 126, ""),
+        ("./folder", 126, "Permission denied"),
+    ] {
         let ran = bench.run(&["run", "pay", "--", command]);
         assert_eq!((ran.code, ran.stderr.lines().count()), (code, 1), "{ran:?}");
+        assert!(ran.stderr.contains(why), "{ran:?}");
         assert!(ran.stderr.starts_with(&format!("halfopen: cannot start {command:?}: ")), "{ran:?}");
         // The lease is given back.
         let seen = breaker.inspect().unwrap();
         assert!(seen.probe_due && seen.leases.is_empty(), "{seen:?}");
     }
+}
+
+#[test]
+fn a_very_long_name_of_a_command_is_cut_in_what_is_said_of_it() {
+    for name in ["x".repeat(10_000), format!("./{}", "x/".repeat(3_000))] {
+        let ran = Bench::new().run(&["run", "pay", "--", &name]);
+        assert!([126, 127].contains(&ran.code), "{ran:?}");
+        assert!(ran.stderr.contains("cannot start \"") && ran.stderr.len() < 300, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_script_on_the_path_whose_interpreter_is_missing_is_told_from_one_that_is_missing() {
+    let bench = Bench::new();
+    bench.write("script", "#!/nonexistent/sh\n");
+    std::fs::set_permissions(bench.path("script"), Permissions::from_mode(0o700)).unwrap();
+    let mut command = bench.command(&["run", "pay", "--", "script"]);
+    let ran = ran(command.env("PATH", bench.folder()));
+    assert_eq!(ran.code, 126);
+    assert!(ran.stderr.contains("its interpreter \"/nonexistent/sh\" is not found"), "{ran:?}");
+}
+
+#[test]
+fn what_a_command_came_to_is_reported_also_where_signals_of_ended_children_are_ignored() {
+    let bench = Bench::new();
+    let breaker = bench.host().breaker("pay");
+    for (script, code) in [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 137)] {
+        let mut command = bench.command(&shell("pay", script));
+        let ran = ran(ignoring(&mut command, libc::SIGCHLD));
+        assert_eq!((ran.code, ran.stderr.as_str()), (code, ""), "{script}");
+    }
+    let seen = breaker.inspect().unwrap();
+    assert_eq!((seen.calls, seen.failures), (3, 2));
 }
 
 #[test]

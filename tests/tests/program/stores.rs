@@ -1,6 +1,8 @@
 //! Stores that cannot be used: what is said, with which exit code, and that nothing is started or changed.
 
+use std::ffi::OsStr;
 use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
@@ -66,19 +68,6 @@ fn a_store_that_others_keep_locked_is_refused_in_time() {
 }
 
 #[test]
-fn a_full_store_is_refused_and_taken_when_there_is_room() {
-    let bench = Bench::with_records();
-    // Files may not grow beyond a size that leaves no room for a log.
-    let mut shell = Command::new("sh");
-    bench.surround(&mut shell);
-    let limited = "trap '' XFSZ; ulimit -f 8; exec halfopen reset pay";
-    crate::bench::with_program_on_path(&mut shell).args(["-c", limited]);
-    let refusal = bench.refused_of(&mut shell, "reset pay (no room)");
-    assert_eq!(bench.run(&["reset", "pay"]).code, 0);
-    insta::assert_snapshot!(refusal);
-}
-
-#[test]
 fn a_damaged_store_is_refused() {
     let bench = Bench::with_records();
     let whole = fs::read(bench.store()).unwrap();
@@ -130,11 +119,50 @@ fn without_a_home_it_says_to_give_a_store() {
     let bench = Bench::new();
     let mut command = bench.command(&["run", "pay", "--", "touch", "started"]);
     command.env_remove("HALFOPEN_STORE").env_remove("HOME");
-    let refusal = bench.refused_of(&mut command, "run pay -- touch started (no HOME)");
+    let mut refusals = vec![bench.refused_of(&mut command, "run pay -- touch started (no HOME)")];
+    let mut command = bench.command(&["run", "pay", "--", "touch", "started"]);
+    command.env_remove("HALFOPEN_STORE").env("HOME", "/dev/null");
+    refusals.push(bench.refused_of(&mut command, "run pay -- touch started (HOME=/dev/null)"));
     // Of no use for anything but its own files.
     let mut named = bench.command(&["--store", &bench.at("store.db"), "run", "pay", "--", "true"]);
     assert_eq!(ran(named.env_remove("HALFOPEN_STORE").env_remove("HOME")).code, 0);
-    insta::assert_snapshot!(refusal);
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn a_folder_that_has_been_removed_is_told_as_that() {
+    let bench = Bench::new();
+    let refused = |store: &str| {
+        let mut shell = Command::new("sh");
+        bench.surround(&mut shell);
+        let script = format!("mkdir gone && cd gone && rmdir ../gone && exec halfopen --store {store} status");
+        let shell = crate::bench::with_program_on_path(&mut shell).args(["-c", &script]);
+        bench.refused_of(shell, &format!("--store {store} status (in a folder that is gone)"))
+    };
+    insta::assert_snapshot!(all(["store.db", "./inside/store.db"].map(refused)));
+}
+
+#[test]
+fn an_empty_variable_counts_as_not_set() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["status"]);
+    for name in ["HALFOPEN_STORE", "HALFOPEN_COMPONENT", "HALFOPEN_NAMESPACE", "HALFOPEN_POLICY", "XDG_STATE_HOME"] {
+        command.env(name, "");
+    }
+    let ran = ran(&mut command);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "nothing is known yet in namespace default\n"), "{ran:?}");
+    assert!(bench.path("home/.local/state/halfopen/halfopen.db").is_file());
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_named() {
+    let bench = Bench::new();
+    let refused = |name: &str| {
+        let mut command = bench.command(&["status"]);
+        command.env(name, OsStr::from_bytes(b"caf\xe9"));
+        bench.refused_of(&mut command, &format!("status ({name}=caf\\xe9)"))
+    };
+    insta::assert_snapshot!(all(["HALFOPEN_STORE", "HALFOPEN_NAMESPACE"].map(refused)));
 }
 
 #[test]

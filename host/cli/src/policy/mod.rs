@@ -1,13 +1,14 @@
 //! `halfopen policy show` and `set`, and policy files.
 
+mod file;
 mod shape;
 mod tree;
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::Context as _;
 use halfopen::{BreakerError, OpenError, Policy, PolicyFault, PolicyOrigin};
+use serde::Deserialize as _;
 
 use self::tree::{Entry, Value};
 use crate::args::{self, Global};
@@ -48,6 +49,9 @@ fn set(dependency: &str, changes: &[String], global: &Global) -> anyhow::Result<
         Some((file, rest)) if !file.contains('=') => (Some(file), rest),
         _ => (None, changes),
     };
+    if let Some(key) = file.filter(|file| shape::is_key(file) && !Path::new(file).exists()) {
+        return Err(not_an_assignment(key));
+    }
     let base = match file {
         Some(file) => read(Path::new(file))?,
         None => breaker.policy()?.policy,
@@ -59,10 +63,8 @@ fn set(dependency: &str, changes: &[String], global: &Global) -> anyhow::Result<
 
 /// Reads a policy file. Whether its numbers are in range the component says later.
 pub fn read(path: &Path) -> anyhow::Result<Policy> {
-    let place = path.display();
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read the policy file {place}"))?;
-    let text = String::from_utf8(bytes).map_err(|_| Failure::error(Code::Data, format!("{place} is not UTF-8")))?;
-    let bad = |why: String| Failure::error(Code::Data, format!("policy file {place}: {why}"));
+    let text = file::read(path)?;
+    let bad = |why: String| Failure::error(Code::Data, format!("policy file {}: {why}", path.display()));
     let entries = tree::read(&text).map_err(bad)?;
     into_policy(entries).map_err(bad)
 }
@@ -74,18 +76,36 @@ fn into_policy(mut entries: Vec<Entry>) -> Result<Policy, String> {
 
 /// The policy with `key=value` arguments applied.
 fn changed(base: &Policy, assignments: &[String]) -> anyhow::Result<Policy> {
-    let Value::Table(mut entries) = tree::from_json(serde_json::to_value(base)?) else {
+    let Value::Table(mut entries) = Value::deserialize(serde_json::to_value(base)?)? else {
         anyhow::bail!("a policy is not an object");
     };
+    let mut given: Vec<(&str, &str)> = Vec::new();
     for assignment in assignments {
-        let (key, value) = assignment.split_once('=').ok_or_else(|| {
-            let message =
-                format!("{assignment:?} is not KEY=VALUE; a policy file comes first, and there is one at most");
-            Failure::error(Code::Usage, message)
-        })?;
-        assign(&mut entries, key.trim(), tree::value(value.trim()));
+        let (key, value) = assignment.split_once('=').ok_or_else(|| not_an_assignment(assignment))?;
+        let key = key.trim();
+        if let Some((_, other)) = given.iter().find(|(other, _)| shape::excludes(key, other)) {
+            let [one, other] = [other, assignment.as_str()].map(text::shortened);
+            let message = format!("{one:?} and {other:?} cannot both hold; give one of them");
+            return Err(Failure::error(Code::Usage, message));
+        }
+        given.push((key, assignment));
+        let value = tree::value(value.trim())
+            .map_err(|why| Failure::error(Code::Data, format!("{:?}: {why}", text::shortened(key))))?;
+        assign(&mut entries, key, value);
     }
     into_policy(entries).map_err(|why| Failure::error(Code::Data, why))
+}
+
+fn not_an_assignment(word: &str) -> anyhow::Error {
+    let word = text::shortened(word);
+    Failure::error(
+        Code::Usage,
+        if shape::is_key(&word) {
+            format!("{word:?} is a key without a value; write {word}=VALUE")
+        } else {
+            format!("{word:?} is not KEY=VALUE; a policy file comes first, and there is one at most")
+        },
+    )
 }
 
 fn assign(entries: &mut Vec<Entry>, key: &str, value: Value) {
@@ -209,13 +229,39 @@ mod tests {
             ("failure_rate.precent=1", "did you mean \"failure_rate.percent\"?"),
             ("open_ms=soon", "\"open_ms\" must be a number"),
             ("ramp.over_ms=5", "all of over_ms, from_percent"),
-            ("open_ms", "not KEY=VALUE"),
+            ("open_ms", "write open_ms=VALUE"),
+            ("window.ms", "write window.ms=VALUE"),
+            ("open", "not KEY=VALUE"),
             ("=1", "unknown key \"\""),
             ("window=off", "must be a table of"),
         ] {
             let error = format!("{:#}", changes(&[word]).unwrap_err());
             assert!(error.contains(why), "{word}: {error}");
         }
+    }
+
+    #[test]
+    fn an_assignment_sets_one_value_and_no_more() {
+        for word in ["open_ms=5\nprobes=9", "open_ms=5 # soon", "window={ ms = 10,\n calls = 5 }"] {
+            let error = format!("{:#}", changes(&[word]).unwrap_err());
+            assert!(error.contains("a value is a number, a word or a table"), "{word}: {error}");
+        }
+    }
+
+    #[test]
+    fn assignments_that_cannot_both_hold_are_named() {
+        for words in [
+            ["open_ms=1", "open_ms=2"],
+            ["open_ms=1", "open_ms=1"],
+            ["window.ms=10", "window.calls=5"],
+            ["window={ ms = 10 }", "window.ms=20"],
+            ["ramp.over_ms=5", "ramp=off"],
+            ["failure_rate.percent=5", "failure_rate.percent=6"],
+        ] {
+            let error = format!("{:#}", changes(&words).unwrap_err());
+            assert!(words.iter().all(|word| error.contains(word)), "{words:?}: {error}");
+        }
+        assert!(changes(&["ramp.over_ms=5", "ramp.from_percent=6"]).is_ok());
     }
 
     #[test]

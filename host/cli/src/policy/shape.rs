@@ -60,6 +60,27 @@ fn shape_of(key: &str) -> Option<Shape> {
     KEYS.iter().find(|(known, _)| *known == key).map(|(_, shape)| *shape)
 }
 
+/// Whether this is a key, or one inside a table with the table's name before it.
+pub fn is_key(name: &str) -> bool {
+    match name.split_once('.') {
+        None => shape_of(name).is_some(),
+        Some((table, inner)) => keys_of(table).contains(&inner),
+    }
+}
+
+/// Whether no policy follows from setting both keys: they are the same, a table and a key inside it, or keys inside a
+/// table that holds one of them.
+pub fn excludes(one: &str, other: &str) -> bool {
+    match (one.split_once('.'), other.split_once('.')) {
+        (None, None) => one == other,
+        (Some((table, _)), None) => table == other,
+        (None, Some((table, _))) => table == one,
+        (Some((table, inner)), Some((other_table, other_inner))) => {
+            table == other_table && (inner == other_inner || is_choice(table))
+        }
+    }
+}
+
 /// Whether setting one key of this table takes the place of the others.
 pub fn is_choice(table: &str) -> bool {
     matches!(shape_of(table), Some(Shape::Table { form: Form::One, .. }))
@@ -130,16 +151,9 @@ fn wrong(entry: &Entry, key: &str, wanted: &str) -> String {
 
 fn unknown(entry: &Entry, table: Option<&str>, known: &[&str]) -> String {
     let full = |key: &str| table.map_or_else(|| key.to_owned(), |table| format!("{table}.{key}"));
-    let nearest = nearest(&entry.key, known)
+    let nearest = halfopen::replay::nearest(&entry.key, known)
         .map_or_else(|| format!("the keys are {}", known.join(", ")), |key| format!("did you mean \"{}\"?", full(key)));
     format!("{}unknown key \"{}\"; {nearest}", place(entry), full(&entry.key))
-}
-
-/// The key that was probably meant.
-fn nearest<'a>(typed: &str, known: &[&'a str]) -> Option<&'a str> {
-    let typed = typed.to_lowercase().replace('-', "_");
-    let near = known.iter().map(|key| (strsim::jaro_winkler(&typed, key), *key)).filter(|(score, _)| *score > 0.75);
-    near.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, key)| key)
 }
 
 #[cfg(test)]

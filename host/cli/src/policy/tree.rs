@@ -1,5 +1,8 @@
 //! Policies as people write them, TOML or JSON, as one tree that knows the lines.
 
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 use toml::de::{DeTable, DeValue};
 
@@ -27,10 +30,11 @@ pub struct Entry {
 /// Reads a policy file. JSON starts with a brace, which TOML never does.
 pub fn read(text: &str) -> Result<Vec<Entry>, String> {
     if text.trim_start().starts_with('{') {
-        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-        return match from_json(value) {
-            Value::Table(entries) => Ok(entries),
-            _ => Err("not a JSON object".to_owned()),
+        return match serde_json::from_str(text) {
+            Ok(Value::Table(entries)) => Ok(entries),
+            Ok(_) => Err("not a JSON object".to_owned()),
+            Err(error) if error.is_data() => Err(error.to_string()),
+            Err(error) => Err(format!("not JSON: {error}")),
         };
     }
     let table = DeTable::parse(text).map_err(|error| {
@@ -41,16 +45,20 @@ pub fn read(text: &str) -> Result<Vec<Entry>, String> {
 }
 
 /// Reads a single value of a `key=value` argument: TOML where it is that, otherwise a bare word.
-pub fn value(text: &str) -> Value {
+pub fn value(text: &str) -> Result<Value, String> {
+    // In TOML more could follow on another line, or be hidden in a comment.
+    if text.contains(|c: char| c == '#' || c.is_control()) {
+        return Err("a value is a number, a word or a table, on one line and without \"#\"".to_owned());
+    }
     let document = format!("value = {text}");
-    match DeTable::parse(&document) {
+    Ok(match DeTable::parse(&document) {
         Ok(table) => match from_table(table.into_inner(), &document).pop() {
             Some(entry) => without_lines(entry.value),
             None => Value::Null,
         },
         Err(_) if text == "null" => Value::Null,
         Err(_) => Value::Text(text.to_owned()),
-    }
+    })
 }
 
 fn without_lines(value: Value) -> Value {
@@ -100,18 +108,53 @@ fn from_toml(value: DeValue<'_>, text: &str) -> Value {
     }
 }
 
-/// The same from JSON.
-pub fn from_json(value: serde_json::Value) -> Value {
-    use serde_json::Value as Json;
-    match value {
-        Json::Null => Value::Null,
-        Json::Bool(flag) => Value::Bool(flag),
-        Json::Number(number) => Value::Number(number),
-        Json::String(text) => Value::Text(text),
-        Json::Array(_) => Value::Other("an array"),
-        Json::Object(fields) => Value::Table(
-            fields.into_iter().map(|(key, value)| Entry { key, line: None, value: from_json(value) }).collect(),
-        ),
+/// The same from JSON. A key that occurs twice is an error, as in TOML.
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = Value;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON value")
+            }
+            fn visit_unit<E>(self) -> Result<Value, E> {
+                Ok(Value::Null)
+            }
+            fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+                Ok(Value::Bool(flag))
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+                Ok(Value::Number(number.into()))
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+                Ok(Value::Number(number.into()))
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+                Ok(Number::from_f64(number).map_or(Value::Other("not a finite number"), Value::Number))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+                Ok(Value::Text(text.to_owned()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Value::Other("an array"))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+                let mut entries: Vec<Entry> = Vec::new();
+                while let Some(key) = map.next_key::<String>()? {
+                    if entries.iter().any(|entry| entry.key == key) {
+                        return Err(A::Error::custom(format_args!("the key {key:?} occurs twice")));
+                    }
+                    let value = map.next_value()?;
+                    entries.push(Entry { key, line: None, value });
+                }
+                Ok(Value::Table(entries))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
     }
 }
 
@@ -152,12 +195,24 @@ mod tests {
 
     #[test]
     fn arguments_hold_numbers_words_and_tables() {
-        assert_eq!(value("5"), Value::Number(5.into()));
-        assert_eq!(value("-5"), Value::Number((-5).into()));
-        assert_eq!(value("reopen"), Value::Text("reopen".to_owned()));
-        assert_eq!(value("null"), Value::Null);
-        let Value::Table(entries) = value("{ ms = 10 }") else { panic!() };
+        assert_eq!(value("5").unwrap(), Value::Number(5.into()));
+        assert_eq!(value("-5").unwrap(), Value::Number((-5).into()));
+        assert_eq!(value("reopen").unwrap(), Value::Text("reopen".to_owned()));
+        assert_eq!(value("null").unwrap(), Value::Null);
+        let Ok(Value::Table(entries)) = value("{ ms = 10 }") else { panic!() };
         assert_eq!(entries, [Entry { key: "ms".to_owned(), line: None, value: Value::Number(10.into()) }]);
+    }
+
+    #[test]
+    fn a_key_that_occurs_twice_is_named_in_either_form() {
+        for (text, key) in [
+            (r#"{"open_ms": 1, "open_ms": 2}"#, "open_ms"),
+            (r#"{"failure_rate": {"percent": 1, "percent": 2, "minimum_calls": 3}}"#, "percent"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.starts_with(&format!("the key {key:?} occurs twice at line 1 column ")), "{error}");
+        }
+        assert!(read("open_ms = 1\nopen_ms = 2").unwrap_err().contains("line 2: not TOML: duplicate key"));
     }
 
     #[test]

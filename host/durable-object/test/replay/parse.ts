@@ -214,6 +214,6 @@ function control(call: WireStep["call"], fields: Fields): { call: WireStep["call
 
 function times(fields: Fields): number {
   const times = fields.whole("times") ?? 1n;
-  if (times === 0n) throw new JsonError('"times" is 0; it must be at least 1');
+  if (times < 1n || times > 1_000_000n) throw new JsonError(`"times" is ${times}; it must be 1 to 1,000,000`);
   return Number(times);
 }

@@ -1,5 +1,7 @@
 //! What was committed stays.
 
+use std::time::Duration;
+
 use super::history::history_is;
 use super::{Obligation, Subject, expect, fine, load, put, put_with, transitions};
 use crate::store::Cursor;
@@ -9,6 +11,25 @@ pub(super) const ALL: &[Obligation] = &[
     Obligation { name: "versions go on when the store is opened again after a removal", check: removed },
     Obligation { name: "a position in the stream stays good when the store is opened again", check: cursor },
 ];
+
+/// It waits, so it is checked beside the others.
+pub(super) const STAYS: Obligation = Obligation { name: "a record that nobody touches stays", check: stays };
+
+/// A little longer than a lease lasts by default: a record that goes while a lease lives lets a second probe in.
+const UNTOUCHED: Duration = Duration::from_millis(5_500);
+
+fn stays(subject: &Subject<'_>) -> Result<(), String> {
+    let store = subject.open();
+    let (kept, gone) = (subject.key("kept"), subject.key("gone"));
+    let history = transitions(0..2);
+    put_with(&*store, kept, 0, Some(b"x"), &history, 100)?;
+    put(&*store, gone, 0, Some(b"x"))?;
+    put(&*store, gone, 1, None)?;
+    std::thread::sleep(UNTOUCHED);
+    expect(&*store, kept, 1, Some(b"x"), "after some seconds")?;
+    expect(&*store, gone, 2, None, "some seconds after its removal")?;
+    history_is(&*store, kept, 100, &history, "after some seconds")
+}
 
 fn reopened(subject: &Subject<'_>) -> Result<(), String> {
     let key = subject.key("a");

@@ -26,6 +26,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use crate::store::{CommitOutcome, Key, Snapshot, Store, StoreError, Write};
 use crate::wire::{State, Transition, TransitionReason};
@@ -82,12 +83,24 @@ impl Obligation {
 
 /// All obligations.
 pub fn obligations() -> Vec<Obligation> {
+    let mut all = at_once();
+    all.push(durability::STAYS);
+    all
+}
+
+fn at_once() -> Vec<Obligation> {
     [records::ALL, names::ALL, history::ALL, stream::ALL, concurrency::ALL, durability::ALL].concat()
 }
 
-/// Checks a store against all obligations; those that it does not meet.
+/// Checks a store against all obligations; those that it does not meet. That takes some seconds: one of the obligations is
+/// that a record stays while nobody touches it.
 pub fn check(open: &Open<'_>) -> Vec<Broken> {
-    obligations().iter().filter_map(|obligation| obligation.check(open).err()).collect()
+    thread::scope(|scope| {
+        let stays = scope.spawn(|| durability::STAYS.check(open));
+        let mut broken: Vec<Broken> = at_once().iter().filter_map(|obligation| obligation.check(open).err()).collect();
+        broken.extend(stays.join().ok().and_then(Result::err));
+        broken
+    })
 }
 
 /// What a check works on.

@@ -12,6 +12,7 @@ pub(super) const ALL: &[Obligation] = &[
     Obligation { name: "a version may rise by more than one", check: leaps },
     Obligation { name: "versions go on after a removal", check: removal },
     Obligation { name: "a removal of a missing record raises its version", check: removal_of_nothing },
+    Obligation { name: "versions go on after what is kept of removed records is dropped", check: compaction },
     Obligation { name: "versions go on after a namespace is removed", check: namespace_removal },
     Obligation { name: "a write based on what was there before a namespace was removed is stale", check: revival },
     Obligation { name: "each write of a commit is judged for itself, in order", check: many },
@@ -110,6 +111,24 @@ fn removal(subject: &Subject<'_>) -> Result<(), String> {
     }
     put(&*store, key, 2, Some(b"new"))?;
     expect(&*store, key, 3, Some(b"new"), "after it was made anew")
+}
+
+fn compaction(subject: &Subject<'_>) -> Result<(), String> {
+    let store = subject.open();
+    let [gone, here] = ["gone", "here"].map(|dependency| subject.key(dependency));
+    put(&*store, here, 0, Some(b"here"))?;
+    for version in 0..5 {
+        put(&*store, gone, version, Some(b"x"))?;
+    }
+    put(&*store, gone, 5, None)?;
+    fine(store.compact(subject.space()))?;
+    expect(&*store, here, 1, Some(b"here"), "after compaction")?;
+    let missing = load(&*store, gone)?;
+    if missing.version < 6 || missing.data.is_some() {
+        return Err(format!("a record that was removed at version 6 is {missing:?} after compaction"));
+    }
+    put(&*store, gone, missing.version, Some(b"again"))?;
+    expect(&*store, gone, missing.version + 1, Some(b"again"), "written again after compaction")
 }
 
 fn removal_of_nothing(subject: &Subject<'_>) -> Result<(), String> {

@@ -194,6 +194,7 @@ impl Local {
                 !receipt.transitions.is_empty() || newer && elsewhere
             }
             Answer::Inspection(inspection) => newer && gate.counting != Some(inspection.epoch),
+            Answer::Pruned(removed) => *removed,
             Answer::Decision(_) | Answer::Policy(_) => false,
         };
         if other { self.end_locked(&mut gate) } else { None }

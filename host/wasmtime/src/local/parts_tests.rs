@@ -59,6 +59,10 @@ fn whatever_threads_do_each_success_is_counted_once_and_in_its_generation() {
         let take = |of: u64, counted: Counted| {
             taken[of as usize].fetch_add(counted.plain + counted.slow, Ordering::Relaxed);
         };
+        // Not before the threads are at it.
+        while added[0].load(Ordering::Relaxed) < 4 {
+            std::thread::yield_now();
+        }
         for next in 1..200 {
             for _ in 0..20 {
                 let counted = cells.drain(next as u32 - 1);

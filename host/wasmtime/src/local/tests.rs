@@ -407,7 +407,11 @@ fn slow_successes_are_counted_as_slow() {
     let breaker = machine.process().breaker("a");
     succeed(&breaker);
     for took in [99, 100, 101] {
-        breaker.call(|| Ok::<_, ()>(machine.advance(took))).unwrap();
+        let slow = || {
+            machine.advance(took);
+            Ok::<_, ()>(())
+        };
+        breaker.call(slow).unwrap();
     }
     let guard = admitted(&breaker);
     machine.advance(150);
@@ -488,6 +492,20 @@ fn who_must_know_asks() {
     succeed(&one);
     assert!(matches!(one.acquire_fresh().unwrap(), Decision::Defer(_)));
     assert_eq!(refused(&one).reason, DeferReason::ForcedOpen, "and the others go by its answer");
+}
+
+#[test]
+fn a_callers_name_that_is_too_long_is_refused_whatever_is_known() {
+    let machine = Machine::new(plain());
+    let breaker = machine.process().breaker("a");
+    succeed(&breaker);
+    for _ in 0..2 {
+        let error = breaker.clone().caller("n".repeat(65)).acquire().unwrap_err();
+        assert!(matches!(error, crate::BreakerError::InvalidArgument(_)), "{error}");
+    }
+    assert_eq!(machine.store.since().0, 3, "the look, and who was refused");
+    assert_eq!(breaker.clone().caller("n".repeat(64)).call(|| Ok::<_, ()>(())), Ok(()));
+    assert_eq!(machine.store.since().0, 0, "the look holds");
 }
 
 #[test]

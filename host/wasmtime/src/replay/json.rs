@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::typo::nearest;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// A JSON value whose objects keep the order of their keys and hold none twice.
@@ -132,13 +133,15 @@ pub(super) fn parse_line(line: &str) -> Result<Json, String> {
 pub(super) struct Fields {
     what: &'static str,
     left: Vec<(String, Json)>,
+    /// The keys that were asked for: those that the object may have.
+    known: Vec<&'static str>,
 }
 
 impl Fields {
     /// `what` names the object in messages: "the first line", "an acquire step".
     pub(super) fn of(what: &'static str, value: Json) -> Result<Self, String> {
         match value {
-            Json::Object(left) => Ok(Fields { what, left }),
+            Json::Object(left) => Ok(Fields { what, left, known: Vec::new() }),
             other => Err(format!("{what} must be an object, got {}", other.kind())),
         }
     }
@@ -148,16 +151,17 @@ impl Fields {
         self.what = what;
     }
 
-    pub(super) fn take(&mut self, key: &str) -> Option<Json> {
+    pub(super) fn take(&mut self, key: &'static str) -> Option<Json> {
+        self.known.push(key);
         let place = self.left.iter().position(|(known, _)| known == key)?;
         Some(self.left.remove(place).1)
     }
 
-    pub(super) fn string(&mut self, key: &str) -> Result<Option<String>, String> {
+    pub(super) fn string(&mut self, key: &'static str) -> Result<Option<String>, String> {
         self.take(key).map(|value| string(key, value)).transpose()
     }
 
-    pub(super) fn whole(&mut self, key: &str) -> Result<Option<u64>, String> {
+    pub(super) fn whole(&mut self, key: &'static str) -> Result<Option<u64>, String> {
         self.take(key).map(|value| whole(key, value)).transpose()
     }
 
@@ -172,7 +176,10 @@ impl Fields {
     pub(super) fn finish(self) -> Result<(), String> {
         match self.left.first() {
             None => Ok(()),
-            Some((key, _)) => Err(format!("{} has no key {key:?}", self.what)),
+            Some((key, _)) => {
+                let meant = nearest(key, &self.known).map(|meant| format!("; did you mean {meant:?}?"));
+                Err(format!("{} has no key {key:?}{}", self.what, meant.unwrap_or_default()))
+            }
         }
     }
 }

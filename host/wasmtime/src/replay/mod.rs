@@ -33,8 +33,10 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod through;
+mod typo;
 mod untimed;
 
 pub use answer::{Answer, Failure, Report};
 pub use run::{Replay, ReplayError};
 pub use scenario::Scenario;
+pub use typo::nearest;

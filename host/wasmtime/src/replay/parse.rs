@@ -1,9 +1,9 @@
 //! Reads replay files, strictly: whatever the format does not know is an error with its line.
 
-use super::ReplayError;
 use super::expect::{self, OfAcquire, OfControl, OfInspect, OfReport};
 use super::json::{self, Fields};
 use super::scenario::{Action, Control, Report, Scenario, Step};
+use super::{ReplayError, typo};
 use crate::{Mode, Outcome, Policy, Tally};
 
 /// The seed of a file that names none.
@@ -52,7 +52,7 @@ fn policy(fields: &mut Fields) -> Result<Option<Policy>, String> {
     match value {
         object @ json::Json::Object(_) => serde_json::from_value(object.into_value())
             .map(Some)
-            .map_err(|error| format!("\"policy\" is not a policy: {error}")),
+            .map_err(|error| format!("\"policy\" is not a policy: {}", typo::with_nearest(&error.to_string()))),
         other => Err(json::wrong_type("policy", "an object", &other)),
     }
 }
@@ -142,10 +142,13 @@ const OUTCOMES: [(&str, Outcome); 4] = [
 
 const MODES: [(&str, Mode); 3] = [("open", Mode::Open), ("closed", Mode::Closed), ("none", Mode::None)];
 
+/// How often a step can be repeated: more is a slip, and would run for hours.
+const MOST_TIMES: u64 = 1_000_000;
+
 fn times(fields: &mut Fields) -> Result<u64, String> {
-    match fields.whole("times")? {
-        Some(0) => Err("\"times\" is 0; it must be at least 1".to_owned()),
-        times => Ok(times.unwrap_or(1)),
+    match fields.whole("times")?.unwrap_or(1) {
+        times @ 1..=MOST_TIMES => Ok(times),
+        times => Err(format!("\"times\" is {times}; it must be 1 to 1,000,000")),
     }
 }
 
@@ -201,7 +204,13 @@ mod tests {
         assert!(wrong("\u{feff}{\"scenario\": \"s\"}").1.contains("byte order mark"));
         assert!(wrong(r#"{"scenario": "s", "seeds": 1}"#).1.contains("no key \"seeds\""));
         assert!(wrong(r#"{"scenario": "s", "policy": null}"#).1.contains("must be an object"));
-        assert!(wrong(r#"{"scenario": "s", "policy": {"open_msec": 1}}"#).1.contains("open_msec"));
+        assert!(
+            wrong(r#"{"scenario": "s", "policy": {"open_msec": 1}}"#)
+                .1
+                .contains("`open_msec`; did you mean `open_ms`?")
+        );
+        let inner = wrong(r#"{"scenario": "s", "policy": {"ramp": {"over_ms": 1, "from": 1}}}"#).1;
+        assert!(inner.contains("unknown field `from`; did you mean `from_percent`?"), "{inner}");
         assert_eq!(wrong(&format!("{FIRST}\n{}", r#"{"at": 0, "do": "acq"#)).0, 2);
         assert_eq!(wrong(&format!("{FIRST}\n\n{}", r#"{"at": 0, "do": "reset"}"#)).0, 2);
     }
@@ -229,7 +238,10 @@ mod tests {
             (r#"{"at": 0, "do": "inspect", "permit": "A"}"#, "an inspect step has no key \"permit\""),
             (r#"{"at": 0, "do": "acquire", "permit": "A"}"#, "an acquire step has no key \"permit\""),
             (r#"{"at": 0, "do": "renew", "outcome": "success"}"#, "a renew step has no key \"outcome\""),
-            (r#"{"at": 0, "do": "acquire", "times": 0}"#, "at least 1"),
+            (r#"{"at": 0, "do": "acquire", "times": 0}"#, "\"times\" is 0; it must be 1 to 1,000,000"),
+            (r#"{"at": 0, "do": "acquire", "times": 1000001}"#, "it must be 1 to 1,000,000"),
+            (r#"{"at": 0, "do": "renew", "times": 18446744073709551615}"#, "it must be 1 to 1,000,000"),
+            (r#"{"at": 0, "do": "acquire", "expct": "probe"}"#, "no key \"expct\"; did you mean \"expect\"?"),
             (r#"{"at": 0, "do": "report"}"#, "lacks \"outcome\""),
             (r#"{"at": 0, "do": "report", "outcome": "fine"}"#, "fine"),
             (r#"{"at": 0, "do": "report", "outcome": "success", "expect": "ok"}"#, "\"expect\" is \"ok\""),

@@ -30,6 +30,7 @@ pub(super) fn speak(breaker: &Breaker, call: Call) -> Result<Answer, BreakerErro
         }
         Call::Reset => Answer::Receipt(breaker.reset()?),
         Call::Forget => Answer::Receipt(breaker.forget()?),
+        Call::Prune { idle } => Answer::Pruned(breaker.prune(std::time::Duration::from_millis(idle))?),
     })
 }
 

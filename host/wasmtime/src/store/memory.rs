@@ -19,7 +19,7 @@ struct Shelf {
 
 #[derive(Debug, Default)]
 struct Namespace {
-    /// Above every version that a record had when the namespace was last removed.
+    /// At least as high as any version that a record had of which nothing is kept.
     floor: u64,
     records: BTreeMap<String, Record>,
 }
@@ -146,6 +146,15 @@ impl Store for MemoryStore {
             let above = namespace.records.values().map(|record| record.version + 1).max().unwrap_or(0);
             namespace.floor = namespace.floor.max(above);
             namespace.records.clear();
+        }
+        Ok(())
+    }
+
+    fn compact(&self, namespace: &str) -> Result<(), StoreError> {
+        if let Some(Namespace { floor, records }) = self.shelf().namespaces.get_mut(namespace) {
+            let removed = records.values().filter(|record| record.data.is_none());
+            *floor = removed.map(|record| record.version).fold(*floor, u64::max);
+            records.retain(|_, record| record.data.is_some());
         }
         Ok(())
     }

@@ -3,6 +3,22 @@
 //! A store knows nothing of breakers. It keeps a record of bytes for a pair of namespace and dependency, replaces it by
 //! compare-and-set, and keeps the transitions that came with it. What it owes its callers is written at [`Store`], and the
 //! suite in [`conformance`](crate::conformance) (feature `conformance`) checks any store against it.
+//!
+//! # A store of your own
+//!
+//! 1. See whether the engine qualifies. It needs a compare-and-set (or transactions) on one record, reads that show what was
+//!    last committed, and records that stay until they are removed. An eventually consistent key-value store (Workers KV is
+//!    the known example), a cache that evicts, or an engine that acknowledges writes it may lose must not hold leases: two
+//!    callers would probe at once, or a trip would be forgotten.
+//! 2. Implement [`Store`]. `load` and `commit` are the heart; where the engine can lock other writers out cheaply, lend that as
+//!    [`Store::lock`], and operations that would lose a race wait instead. Where the engine has a clock of its own, give it
+//!    with each load ([`Snapshot::at`]), and all hosts go by it.
+//! 3. Keep the version of what was removed: for each pair, or one for its namespace, as [`Store::compact`] says.
+//! 4. Give each failure its [`StoreError`], with what was wrong, where, and what to do. Bound every wait. Never guess whether
+//!    a commit was done: read back.
+//! 5. Let [`conformance::check`](crate::conformance::check) judge it, with a closure that opens it anew each time, as
+//!    another process would; it names each obligation that is not met. `examples/swap_store.rs` does so in 50 lines.
+//! 6. Hand it over: [`HostBuilder::store`](crate::HostBuilder::store).
 
 mod memory;
 #[cfg(feature = "sqlite")]
@@ -153,6 +169,16 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// Those of the store.
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError>;
+
+    /// Drops what is kept of removed records, where the store keeps anything of each. From then on whatever is missing in
+    /// the namespace has a version that is as high as any of theirs, or higher. A store that keeps nothing of each has
+    /// nothing to do.
+    ///
+    /// # Errors
+    /// Those of the store.
+    fn compact(&self, _namespace: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// A store that is locked against other writers. Dropped without [`finish`](Locked::finish), nothing is done.
@@ -203,5 +229,9 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
 
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
         (**self).remove_namespace(namespace)
+    }
+
+    fn compact(&self, namespace: &str) -> Result<(), StoreError> {
+        (**self).compact(namespace)
     }
 }

@@ -36,6 +36,7 @@ pub enum Asked {
     Force(Mode, Option<u64>, String),
     Reset,
     Forget,
+    Prune(u64),
 }
 
 /// Which permit.
@@ -58,6 +59,7 @@ pub enum Answered {
     Receipt(Receipt),
     Inspection(Inspection),
     Policy(PolicyInForce),
+    Pruned(bool),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -284,6 +286,7 @@ fn asked() -> impl Strategy<Value = Asked> {
         30 => (mode(), option::of(number()), text(100)).prop_map(|(mode, lasting, note)| Asked::Force(mode, lasting, note)),
         10 => Just(Asked::Reset),
         5 => Just(Asked::Forget),
+        10 => number().prop_map(Asked::Prune),
         3 => vec(any::<u8>(), 0..40).prop_map(Asked::Damage),
     ]
 }

@@ -157,6 +157,7 @@ fn request(asked: &Asked, permits: &[Permit]) -> Request {
         }
         Asked::Reset => Request::Reset,
         Asked::Forget => Request::Forget,
+        Asked::Prune(idle) => Request::Prune { idle: *idle },
         Asked::Clock(_) | Asked::Later(_) | Asked::Damage(_) => unreachable!("that is not asked of the core"),
     }
 }
@@ -173,6 +174,7 @@ fn answered(answer: Answer) -> Answered {
         Answer::Receipt(receipt) => Answered::Receipt(contract::receipt(&receipt)),
         Answer::Inspection(shown) => Answered::Inspection(contract::inspection(&shown)),
         Answer::Policy(found) => Answered::Policy(contract::policy_in_force(&found)),
+        Answer::Pruned(removed) => Answered::Pruned(removed),
     }
 }
 

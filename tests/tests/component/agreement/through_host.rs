@@ -32,6 +32,8 @@ impl ThroughHost {
             .seed(seed)
             .default_policy(*default)
             .history(usize::MAX)
+            // Each question is put to the component.
+            .local_admission(false)
             .build();
         match host {
             Ok(host) => Ok(ThroughHost { host, clock, store, permits: Vec::new() }),
@@ -96,6 +98,7 @@ impl ThroughHost {
             }
             Asked::Reset => breaker.reset().map(Answered::Receipt),
             Asked::Forget => breaker.forget().map(Answered::Receipt),
+            Asked::Prune(idle) => breaker.prune(Duration::from_millis(*idle)).map(Answered::Pruned),
             Asked::Clock(_) | Asked::Later(_) | Asked::Damage(_) => unreachable!("that is not asked of the component"),
         };
         answer.map_err(refused)

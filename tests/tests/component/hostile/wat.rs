@@ -4,7 +4,7 @@ use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
 /// The exports of our world and their core types.
-const EXPORTS: [(&str, &str); 13] = [
+const EXPORTS: [(&str, &str); 14] = [
     ("setup@0.1.0#set-default-policy", "(param i32) (result i32)"),
     ("setup@0.1.0#built-in-policy", "(result i32)"),
     ("breaker@0.1.0#acquire", "(param i32 i32 i32 i32) (result i32)"),
@@ -18,12 +18,15 @@ const EXPORTS: [(&str, &str); 13] = [
     ("control@0.1.0#force", "(param i32 i32 i32 i32 i64 i32 i32) (result i32)"),
     ("control@0.1.0#reset", "(param i32 i32) (result i32)"),
     ("control@0.1.0#forget", "(param i32 i32) (result i32)"),
+    ("control@0.1.0#prune", "(param i32 i32 i64) (result i32)"),
 ];
 
-/// Hands out memory from 8192 on, a page at most, and begins anew.
+/// Hands out memory from 8192 to the end of the first page, again and again.
 const REALLOC: &str = "(local $at i32)
     (local.set $at (i32.and (i32.add (global.get $next) (i32.const 15)) (i32.const -16)))
-    (global.set $next (i32.add (i32.const 8192) (i32.and (i32.add (local.get $at) (local.get 3)) (i32.const 0x7fff))))
+    (if (i32.gt_u (i32.add (local.get $at) (local.get 3)) (i32.const 0x10000))
+        (then (local.set $at (i32.const 8192))))
+    (global.set $next (i32.add (local.get $at) (local.get 3)))
     (local.get $at)";
 
 /// A component of our world. Without more it answers everything with the first case of its answer, all zero: acquire
@@ -40,7 +43,7 @@ impl Wat {
     /// - `$commit`, which commits one byte for the dependency at (0, 1) on the version that `$version` loads;
     /// - `$err`, which writes an error with a text at the place that is returned.
     ///
-    /// The global `$hurt` is 0 in a new instance.
+    /// The global `$hurt` is 0 in a new instance; `$next` is where arguments and what the host answers are put next.
     pub fn body(mut self, export: &str, body: &str) -> Wat {
         assert!(EXPORTS.iter().any(|(name, _)| name.ends_with(&format!("#{export}"))), "{export}");
         self.bodies.push((export.to_owned(), body.to_owned()));

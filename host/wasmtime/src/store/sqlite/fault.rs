@@ -7,6 +7,7 @@ use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
 use super::{SqliteOptions, StoreError};
+use crate::shortage;
 
 /// The file and how it is opened.
 #[derive(Debug)]
@@ -49,10 +50,8 @@ impl Place {
                 let waited = self.options.busy_timeout.as_millis();
                 self.unavailable(format!("another process has held it locked for longer than {waited} ms; try again"))
             }
-            Some(ErrorCode::DiskFull) => self.unavailable("the disk is full; free some space"),
-            Some(ErrorCode::SystemIoFailure) => {
-                self.unavailable(format!("reading or writing failed ({error}); look at the disk"))
-            }
+            Some(ErrorCode::DiskFull) => self.unavailable(DISK_FULL),
+            Some(ErrorCode::SystemIoFailure) => self.io_failed(error),
             Some(ErrorCode::OutOfMemory) => self.unavailable("there is no memory left"),
             Some(ErrorCode::CannotOpen) => self.cannot_open(),
             Some(ErrorCode::ReadOnly) => self.denied(READ_ONLY),
@@ -83,21 +82,53 @@ impl Place {
     }
 
     /// SQLite says no more than that; the file system does.
+    fn io_failed(&self, error: &rusqlite::Error) -> StoreError {
+        if let Some(short) = self.shortage() {
+            return self.unavailable(short);
+        }
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+        let hint = limit.map_or_else(
+            || "look at the disk".to_owned(),
+            |limit| format!("no file may have more than {limit} bytes here (ulimit -f), or look at the disk"),
+        );
+        self.unavailable(format!("reading or writing failed ({error}); {hint}"))
+    }
+
+    /// What the system has run out of, if it has.
+    fn shortage(&self) -> Option<&'static str> {
+        if let Some(short) = shortage::of_open_files() {
+            return Some(short);
+        }
+        let left = rustix::fs::statvfs(self.folder()).ok()?;
+        // A system without a table of files tells none at all.
+        if left.f_files > 0 && left.f_favail == 0 {
+            return Some("its disk can hold no more files; remove some");
+        }
+        (left.f_bavail.saturating_mul(left.f_frsize) < LEAST_ROOM).then_some(DISK_FULL)
+    }
+
+    fn folder(&self) -> &Path {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.unwrap_or(Path::new("."))
+    }
+
+    /// Likewise.
     pub fn cannot_open(&self) -> StoreError {
+        if self.path.is_relative() && std::env::current_dir().is_err() {
+            return self.unavailable("the current folder has been removed; change to another, or give a full path");
+        }
         if let Some(refused) = self.refused() {
             return refused;
         }
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder {
-            match std::fs::metadata(folder) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    return self.unavailable(format!("there is no folder {}; create it", folder.display()));
-                }
-                Ok(metadata) if !metadata.is_dir() => {
-                    return self.denied(format!("{} is not a folder", folder.display()));
-                }
-                _ => {}
+        let folder = self.folder();
+        match std::fs::metadata(folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return self.unavailable(format!("there is no folder {}; create it", folder.display()));
             }
+            Ok(metadata) if !metadata.is_dir() => {
+                return self.denied(format!("{} is not a folder", folder.display()));
+            }
+            _ => {}
         }
         match std::fs::metadata(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
@@ -106,13 +137,18 @@ impl Place {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 self.unavailable(format!("it cannot be opened ({error})"))
             }
-            _ if !may(folder.unwrap_or(Path::new(".")), Access::WRITE_OK) => {
+            _ if !may(folder, Access::WRITE_OK) => {
                 self.denied("it cannot be opened; this user needs the right to create files in its folder")
             }
-            _ => self.unavailable("it cannot be opened; too many files may be open"),
+            _ => self.unavailable(self.shortage().unwrap_or("it cannot be opened, and the system does not say why")),
         }
     }
 }
+
+const DISK_FULL: &str = "the disk is full; free some space";
+
+/// With less room on its disk a store cannot work, in bytes: what SQLite adds to its files at once.
+const LEAST_ROOM: u64 = 64 << 10;
 
 const READ_ONLY: &str = "it is read-only; give this user the right to write the file and its folder";
 

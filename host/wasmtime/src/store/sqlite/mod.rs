@@ -159,6 +159,12 @@ impl Store for SqliteStore {
         transaction.run(|connection| rows::remove_namespace(connection, namespace))?;
         transaction.commit()
     }
+
+    fn compact(&self, namespace: &str) -> Result<(), StoreError> {
+        let mut transaction = self.begin()?;
+        transaction.run(|connection| rows::compact(connection, namespace))?;
+        transaction.commit()
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ const APPLICATION_ID: i32 = 0x6861_6c66;
 /// One step a schema version. A step that was released is never changed.
 ///
 /// `record`: the data is null once the record is removed; the version stays. `counted` numbers its transitions.
-/// `removed`: a namespace that was removed as a whole, and a version above all that its records had.
+/// `removed`: a namespace, and a version that is at least as high as any that a record had of which nothing is kept.
 const STEPS: &[M<'static>] = &[M::up(
     "PRAGMA application_id = 1751215206;
      CREATE TABLE record (

@@ -170,6 +170,19 @@ fn transition(row: &Row<'_>, first: usize) -> rusqlite::Result<Transition> {
 }
 
 /// Inside a write transaction.
+pub(super) fn compact(connection: &Connection, namespace: &str) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO removed (namespace, version)
+             SELECT ?1, max(version) FROM record WHERE namespace = ?1 AND data IS NULL HAVING count(*) > 0
+             ON CONFLICT (namespace) DO UPDATE SET version = max(version, excluded.version)",
+        )?
+        .execute([namespace])?;
+    connection.prepare_cached("DELETE FROM record WHERE namespace = ?1 AND data IS NULL")?.execute([namespace])?;
+    Ok(())
+}
+
+/// Inside a write transaction.
 pub(super) fn remove_namespace(connection: &Connection, namespace: &str) -> rusqlite::Result<()> {
     // One above the highest, so that a write based on what was there is stale.
     connection

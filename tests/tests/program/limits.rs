@@ -1,0 +1,79 @@
+//! What the system gives no more of: each shortage is told as what it is.
+
+use std::process::Command;
+
+use rustix::process::Resource;
+
+use crate::bench::{Bench, all, ignoring, limited, ran, with_program_on_path};
+
+#[test]
+fn a_store_that_may_not_grow_is_refused_and_taken_when_there_is_room() {
+    let bench = Bench::with_records();
+    let mut refusals = Vec::new();
+    // That leaves no room for a log.
+    for ignored in [false, true] {
+        let mut command = bench.command(&["reset", "pay"]);
+        if ignored {
+            ignoring(&mut command, libc::SIGXFSZ);
+        }
+        refusals
+            .push(bench.refused_of(limited(&mut command, Resource::Fsize, 4_096), "reset pay (files to 4096 bytes)"));
+    }
+    assert_eq!(bench.run(&["reset", "pay"]).code, 0);
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn a_command_is_told_of_files_that_are_too_large_as_if_it_were_run_alone() {
+    let bench = Bench::new();
+    let script = "ulimit -f 1; head -c 100000 /dev/zero > large";
+    let ran_alone = ran(Command::new("sh").args(["-c", script]).current_dir(bench.folder()));
+    let mut command = bench.command(&["run", "--quiet", "pay", "--", "sh", "-c", script]);
+    assert_eq!(ran(&mut command).code, ran_alone.code.max(128 + libc::SIGXFSZ));
+    // Who has it ignored goes on without it.
+    let mut command = bench.command(&["run", "--quiet", "pay", "--", "sh", "-c", script]);
+    assert_eq!(ran(ignoring(&mut command, libc::SIGXFSZ)).code, 1);
+}
+
+#[test]
+fn too_few_open_files_are_told_as_that() {
+    let bench = Bench::with_records();
+    bench.host().breaker("pay").reset().unwrap();
+    let mut refused = 0;
+    for most in 4..=40 {
+        let mut command = bench.command(&["run", "pay", "--", "true"]);
+        let ran = ran(limited(&mut command, Resource::Nofile, most));
+        if ran.code != 0 {
+            refused += 1;
+            assert_eq!((ran.code, ran.stderr.lines().count()), (69, 1), "{most}: {ran:?}");
+            let said = ["Too many open files", "may open no more files"].iter().any(|said| ran.stderr.contains(said));
+            assert!(said && !ran.stderr.contains("contract"), "{most}: {ran:?}");
+        }
+    }
+    assert!((1..37).contains(&refused), "{refused}");
+}
+
+/// Only where this user may mount one: as the superuser of a namespace.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_disk_without_room_is_told_as_full() {
+    let may_mount = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
+    if !may_mount.is_ok_and(|output| output.status.success()) {
+        eprintln!("not tried: this user may not mount a file system");
+        return;
+    }
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("disk")).unwrap();
+    let mut found = Vec::new();
+    for options in ["size=8k", "size=16k", "size=32k", "size=48k", "size=1m,nr_inodes=2"] {
+        let mut shell = Command::new("unshare");
+        bench.surround(&mut shell);
+        let script = format!("mount -t tmpfs -o {options} tmpfs disk && exec halfopen --store disk/store.db reset pay");
+        let refusal = bench.refused_of(
+            with_program_on_path(&mut shell).args(["-rm", "sh", "-c", &script]),
+            &format!("reset pay (a disk of {options})"),
+        );
+        found.push(refusal);
+    }
+    insta::assert_snapshot!(all(found));
+}

@@ -1,0 +1,60 @@
+//! Dependencies that were used once and are gone leave nothing behind once they are pruned.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use halfopen::{Host, ManualClock, Outcome, StaleReason, Verdict};
+
+const GONE: usize = 10_000;
+
+/// Uses many dependencies once and one again and again, prunes, and shows what is left.
+fn prunes(host: &Host, clock: &ManualClock) {
+    let permit = {
+        let decision = host.breaker("gone 0").acquire().unwrap();
+        let halfopen::Decision::Proceed(guard) = decision else { panic!("not admitted: {decision:?}") };
+        guard.into_permit()
+    };
+    std::thread::scope(|scope| {
+        for first in 0..16 {
+            scope.spawn(move || {
+                for number in (first..GONE).step_by(16) {
+                    host.breaker(format!("gone {number}")).report(permit, Outcome::Success, None).unwrap();
+                }
+            });
+        }
+    });
+    host.breaker("configured").configure(&halfopen::Policy { probes: 2, ..*host.default_policy() }).unwrap();
+    clock.advance(Duration::from_secs(1_000));
+    host.breaker("in use").report(permit, Outcome::Success, None).unwrap();
+    assert_eq!(host.list().unwrap().len(), GONE + 2);
+
+    let pruned = host.prune(Duration::from_secs(1_000)).unwrap();
+    assert_eq!((pruned.removed, pruned.kept, pruned.failed), (GONE as u64, 2, Vec::new()));
+    assert_eq!(host.list().unwrap(), ["configured", "in use"]);
+    for dependency in ["gone 0", "gone 9999", "in use"] {
+        let receipt = host.breaker(dependency).report(permit, Outcome::Failure, None).unwrap();
+        let expected = if dependency == "in use" { Verdict::Applied } else { Verdict::Stale(StaleReason::OldEpoch) };
+        assert_eq!(receipt.verdict, expected, "{dependency}");
+    }
+    assert_eq!(host.prune(Duration::from_secs(1_000)).unwrap().removed, 0);
+}
+
+#[test]
+fn ten_thousand_dependencies_used_once_leave_memory() {
+    let clock = Arc::new(ManualClock::new(1_000_000));
+    let host = Host::builder().address("memory").clock(clock.clone()).build().unwrap();
+    prunes(&host, &clock);
+}
+
+#[test]
+fn ten_thousand_dependencies_used_once_leave_the_sqlite_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("breakers.db");
+    let clock = Arc::new(ManualClock::new(1_000_000));
+    let host = Host::builder().address(path.to_str().unwrap()).clock(clock.clone()).build().unwrap();
+    prunes(&host, &clock);
+    drop(host);
+    let file = rusqlite::Connection::open(&path).unwrap();
+    let records: i64 = file.query_row("SELECT count(*) FROM record", [], |row| row.get(0)).unwrap();
+    assert_eq!(records, 2, "nothing is kept of those that are gone");
+}
