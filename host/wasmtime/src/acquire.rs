@@ -12,11 +12,11 @@ use crate::error::{BreakerError, StoreError};
 use crate::events;
 use crate::guard::{PermitGuard, Terms};
 use crate::last_known::Fallback;
-use crate::local::{Entry, Local, Remembered, Ticket};
+use crate::local::{Entry, Local, Plain, Remembered, Ticket};
 use crate::op::{Answer, Call};
 use crate::sent::Sent;
 use crate::store::Snapshot;
-use crate::wire;
+use crate::wire::{self, Deferral};
 
 /// How often it is asked again when each lease has run out by the time it arrives.
 const LATE: u32 = 3;
@@ -76,14 +76,10 @@ impl Breaker {
     /// # Errors
     /// As [`acquire`](Breaker::acquire).
     pub async fn acquire_async(&self) -> Result<Decision, BreakerError> {
-        let mut decision = match self.admit_async().await? {
-            Answered::Here(remembered) => self.hand_out(remembered),
+        Ok(match self.admit_async().await? {
+            Answered::Here(remembered) => self.hand_out(remembered).settle_elsewhere(),
             Answered::There(decision) => decision,
-        };
-        if let Decision::Proceed(guard) | Decision::Probe(guard) = &mut decision {
-            guard.settle_elsewhere();
-        }
-        Ok(decision)
+        })
     }
 
     /// Asks, from memory where that answers.
@@ -102,8 +98,9 @@ impl Breaker {
             match self.turn_to_ask() {
                 Turn::Ask(ticket) => {
                     let breaker = self.share();
-                    let decision = blocking::unblock(move || breaker.ask(ticket.as_ref())).await?;
-                    return Ok(Answered::There(decision));
+                    // Settled elsewhere from the start: where nobody waits for it any more, it is dropped with the task.
+                    let ask = move || breaker.ask(ticket.as_ref()).map(Decision::settle_elsewhere);
+                    return blocking::unblock(ask).await.map(Answered::There);
                 }
                 Turn::Wait(asked) => asked.await,
                 Turn::Recall(remembered) => return Ok(Answered::Here(remembered)),
@@ -113,7 +110,7 @@ impl Breaker {
 
     /// What this handle may be answered from. A caller's name that the contract does not allow is for the component to
     /// refuse, whatever is known.
-    #[inline]
+    #[inline(always)]
     fn memory(&self) -> Option<&Arc<Local>> {
         self.handle.local.as_ref().filter(|_| self.handle.caller.len() <= LONGEST_CALLER)
     }
@@ -122,6 +119,20 @@ impl Breaker {
     fn recall(&self) -> Option<Remembered> {
         let inner = &*self.handle.host.inner;
         inner.local.as_ref()?.recall(self.memory()?, &*inner.clock)
+    }
+
+    /// What memory says, where it says so plainly.
+    #[inline(always)]
+    pub(crate) fn plainly(&self) -> Plain {
+        match self.memory() {
+            Some(local) => local.plainly(&*self.handle.host.inner.clock),
+            None => Plain::Else,
+        }
+    }
+
+    /// The refusal that memory has, so many ms after the look; none where another look has come meanwhile.
+    pub(crate) fn refusal(&self, age: u64) -> Option<Deferral> {
+        self.handle.local.as_ref()?.refusal(age)
     }
 
     fn turn_to_ask(&self) -> Turn {

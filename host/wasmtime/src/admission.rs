@@ -45,11 +45,10 @@ impl<'a> Admission<'a> {
         }
     }
 
-    /// Dropped by a panic, it is settled on another thread.
+    /// For async code: dropped by a panic, it is settled on another thread. A guard from there already is.
     pub fn settle_elsewhere(mut self) -> Self {
-        match &mut self {
-            Admission::Here(here) => here.elsewhere = true,
-            Admission::There(guard) => guard.settle_elsewhere(),
+        if let Admission::Here(here) = &mut self {
+            here.elsewhere = true;
         }
         self
     }
@@ -72,10 +71,7 @@ impl<'a> Admission<'a> {
     #[inline]
     pub fn report(self, outcome: Outcome, took: Option<Duration>) -> Result<Recorded, BreakerError> {
         match self {
-            Admission::Here(mut here) => {
-                here.settled = true;
-                here.breaker.record(here.admitted, outcome, took)
-            }
+            Admission::Here(here) => here.report(outcome, took),
             Admission::There(guard) => guard.report(outcome, took),
         }
     }
@@ -106,6 +102,12 @@ impl Drop for Here<'_> {
 }
 
 impl Here<'_> {
+    #[inline]
+    pub fn report(mut self, outcome: Outcome, took: Option<Duration>) -> Result<Recorded, BreakerError> {
+        self.settled = true;
+        self.breaker.record(self.admitted, outcome, took)
+    }
+
     #[cold]
     fn panicked(&self) {
         let (breaker, admitted) = (self.breaker.share(), self.admitted);
@@ -117,4 +119,43 @@ impl Here<'_> {
         };
         if self.elsewhere { Elsewhere::run(report).detach() } else { report() }
     }
+}
+
+/// The admission of a plain call: what nearly every call has, and so as small as can be.
+pub(crate) struct PlainCall<'a> {
+    breaker: &'a Breaker,
+    epoch: u64,
+    generation: u32,
+}
+
+impl<'a> PlainCall<'a> {
+    #[inline(always)]
+    pub fn new(breaker: &'a Breaker, epoch: u64, generation: u32) -> Self {
+        PlainCall { breaker, epoch, generation }
+    }
+
+    /// Records the outcome. Failing to is only traced.
+    #[inline(always)]
+    pub fn settle(self, outcome: Outcome) {
+        let PlainCall { breaker, epoch, generation } = self;
+        std::mem::forget(self);
+        if outcome != Outcome::Success || !breaker.count_here(generation) {
+            settle_plainly(breaker, epoch, generation, outcome);
+        }
+    }
+}
+
+impl Drop for PlainCall<'_> {
+    /// The call has panicked.
+    #[inline(always)]
+    fn drop(&mut self) {
+        settle_plainly(self.breaker, self.epoch, self.generation, Outcome::Failure);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn settle_plainly(breaker: &Breaker, epoch: u64, generation: u32, outcome: Outcome) {
+    let admitted = Admitted { epoch, generation: Some(generation), slower_than: None };
+    breaker.trace(breaker.record(admitted, outcome, None));
 }

@@ -23,6 +23,16 @@ pub enum Decision {
     Defer(Deferral),
 }
 
+impl Decision {
+    /// A permit that is dropped is settled on another thread.
+    pub(crate) fn settle_elsewhere(mut self) -> Self {
+        if let Decision::Proceed(guard) | Decision::Probe(guard) = &mut self {
+            guard.settle_elsewhere();
+        }
+        self
+    }
+}
+
 /// The breaker of one dependency. Clones are cheap, and speak of the same record.
 ///
 /// While the component's last answer holds (the policy's `fresh_ms`), calls are admitted and refused from this process's

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use futures_timer::Delay;
 
-use crate::admission::Admission;
+use crate::admission::{Admission, PlainCall};
 use crate::breaker::Breaker;
 use crate::clock::Clock;
 use crate::error::{BreakerError, CallError};
 use crate::events;
+use crate::local::Plain;
 use crate::recorded::Recorded;
 use crate::wire::Outcome;
 
@@ -23,6 +24,7 @@ impl Breaker {
     ///
     /// # Errors
     /// [`CallError`]. Failing to report never masks the outcome of the call: it is only traced.
+    #[inline(always)]
     pub fn call<T, E>(&self, f: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
         self.call_with(by_result, f)
     }
@@ -31,11 +33,35 @@ impl Breaker {
     ///
     /// # Errors
     /// As [`call`](Breaker::call).
+    #[inline(always)]
     pub fn call_with<T, E>(
         &self,
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
+        match self.plainly() {
+            Plain::Admit { epoch, generation } if self.handle.timeout.is_none() => {
+                let call = PlainCall::new(self, epoch, generation);
+                let result = f();
+                call.settle(classify(&result));
+                result.map_err(CallError::Failed)
+            }
+            other => self.call_at_length(other, classify, f),
+        }
+    }
+
+    #[inline(never)]
+    fn call_at_length<T, E>(
+        &self,
+        said: Plain,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        if let Plain::Refuse { age } = said
+            && let Some(deferral) = self.refusal(age)
+        {
+            return Err(CallError::Deferred(deferral));
+        }
         let admission = Admission::of(self, self.admit()?).map_err(CallError::Deferred)?;
         let keeper = admission.keep_alive();
         let begun = admission.begun();
@@ -98,7 +124,7 @@ impl Breaker {
     }
 
     #[inline]
-    fn trace(&self, reported: Result<Recorded, BreakerError>) {
+    pub(crate) fn trace(&self, reported: Result<Recorded, BreakerError>) {
         if let Err(error) = reported {
             events::unreported(self.handle.host.namespace(), self.dependency(), &error);
         }

@@ -151,6 +151,13 @@ impl Inner {
     pub fn perform(&self, op: Op, view: Option<Snapshot>) -> (Settled, Option<Snapshot>) {
         let ground =
             Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
+        // What it would decide on while others write would be out of date.
+        let joined = if op.call.nearly_always_writes() { self.group.join(&ground, &op) } else { None };
+        let view = match joined {
+            Some(CameTo::Settled(settled)) => return (self.traced(&op.dependency, settled), None),
+            Some(CameTo::Lost(present)) => present,
+            None => view,
+        };
         let view = match view.map_or_else(|| ground.look(&op), Ok) {
             Ok(view) => view,
             Err(error) => return (self.traced(&op.dependency, Err(error.into())), None),

@@ -58,6 +58,7 @@
 //! - `postgres`: the PostgreSQL store.
 //! - `conformance`: the suite that a store of your own is checked with.
 //! - `replay`: runs files of steps through a host.
+//! - `tower`: a layer that puts a breaker in front of any tower service.
 
 mod acquire;
 mod address;
@@ -98,6 +99,8 @@ mod shortage;
 pub mod store;
 #[cfg(test)]
 mod testing;
+#[cfg(feature = "tower")]
+pub mod tower;
 mod transitions;
 mod wire;
 mod world;

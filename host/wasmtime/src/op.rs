@@ -28,6 +28,17 @@ pub(crate) enum Call {
     Prune { idle: u64 },
 }
 
+impl Call {
+    /// Whether it writes unless its result is stale.
+    pub fn nearly_always_writes(&self) -> bool {
+        match self {
+            Call::Report { outcome, .. } => *outcome != Outcome::Ignored,
+            Call::ReportTally { .. } => true,
+            _ => false,
+        }
+    }
+}
+
 /// What an exported call answered.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Answer {

@@ -17,7 +17,9 @@ pub(crate) struct Pool {
 
 #[derive(Default)]
 struct Shelf {
-    idle: Vec<Instance>,
+    /// Boxed: an instance is large, and moves at each call.
+    #[expect(clippy::vec_box)]
+    idle: Vec<Box<Instance>>,
     lent: usize,
     /// Who waits is counted: waking nobody costs a system call.
     waiting: usize,
@@ -26,13 +28,13 @@ struct Shelf {
 /// An instance on loan.
 pub(crate) struct Loan<'a> {
     pool: &'a Pool,
-    instance: Option<Instance>,
+    instance: Option<Box<Instance>>,
 }
 
 impl Pool {
     /// A pool with one instance in it.
     pub fn new(blueprint: Blueprint) -> Result<Pool, MakeError> {
-        let first = Instance::make(&blueprint)?;
+        let first = Box::new(Instance::make(&blueprint)?);
         let most = std::thread::available_parallelism().map_or(4, |n| n.get().max(2) * 2);
         let shelf = Shelf { idle: vec![first], ..Shelf::default() };
         Ok(Pool { blueprint, shelf: Mutex::new(shelf), returned: Condvar::new(), most })
@@ -74,12 +76,12 @@ impl Loan<'_> {
     fn ensure(&mut self) -> Result<&mut Instance, ComponentFault> {
         let instance = match self.instance.take() {
             Some(instance) => instance,
-            None => Instance::make(&self.pool.blueprint).map_err(|error| match error {
+            None => Box::new(Instance::make(&self.pool.blueprint).map_err(|error| match error {
                 MakeError::Fault(fault) => fault,
                 MakeError::InvalidPolicy(_) => {
                     ComponentFault::Broken { why: "it refuses a default policy that it accepted before".to_owned() }
                 }
-            })?,
+            })?),
         };
         Ok(self.instance.insert(instance))
     }

@@ -3,13 +3,20 @@
 
 use std::time::Duration;
 
+use super::Plain;
+use super::atomic::{AtomicU64, Ordering};
 use super::look::{Look, Reason, Refusal, Says, Terms};
 use super::sequence::Sequence;
+use crate::clock::Clock;
 use crate::sent::Sent;
 
 /// A look, and the generation that its admissions are counted in.
 #[repr(align(64))]
-pub(crate) struct Board(Sequence<WORDS>);
+pub(crate) struct Board {
+    look: Sequence<WORDS>,
+    /// The look that was found to hold last, and at which tick of the clock.
+    held: AtomicU64,
+}
 
 const WORDS: usize = 8;
 
@@ -18,46 +25,109 @@ const NEVER: u64 = u64::MAX;
 
 impl Board {
     pub fn new() -> Self {
-        Board(Sequence::new(encode(&Look::NONE, 0)))
+        Board { look: Sequence::new(encode(&Look::NONE, 0)), held: AtomicU64::new(NOT_HELD) }
     }
 
     /// What stands there; none while it is being written.
     #[inline]
     pub fn read(&self) -> Option<(Look, u32)> {
-        self.0.read().map(decode)
+        self.look.read().map(|(words, _)| decode(words))
+    }
+
+    /// What stands there, if it is plain and certain to hold: what [`read`](Board::read) and [`Look::age`] say, in the few
+    /// operations that the common case takes.
+    #[inline(always)]
+    pub fn read_plain(&self, clock: &dyn Clock) -> Plain {
+        let Some(([head, epoch, slower_than], number)) = self.look.read_first() else { return Plain::Else };
+        if head & 0xff == ADMIT && slower_than == NEVER {
+            // At one tick of the clock, one check will do.
+            let tick = clock.tick();
+            if tick.is_some_and(|tick| self.held.load(Ordering::Relaxed) == held(number, tick)) {
+                return Plain::Admit { epoch, generation: (head >> 32) as u32 };
+            }
+            return self.check(clock, tick);
+        }
+        if head & 0xff == REFUSE { self.check(clock, None) } else { Plain::Else }
+    }
+
+    #[inline(never)]
+    fn check(&self, clock: &dyn Clock, tick: Option<u64>) -> Plain {
+        let glance = clock.glance();
+        let Some((words, number)) = self.look.read() else { return Plain::Else };
+        let [head, epoch, slower_than, now, monotonic, fresh_for, ..] = words;
+        // The ages by both clocks, with the lag on top. From before the look they wrap around, and are beyond any end.
+        let lag = nanos(clock.lag());
+        let wall = glance.now.wrapping_add(lag.div_ceil(MS)).wrapping_sub(now);
+        let monotonic = nanos(glance.monotonic).wrapping_add(lag).wrapping_sub(monotonic);
+        if wall >= fresh_for || monotonic >= fresh_for.saturating_mul(MS) {
+            return Plain::Else;
+        }
+        match head & 0xff {
+            ADMIT if slower_than == NEVER => {
+                // The glance was taken after the tick was read, so that it held then as well.
+                if let Some(tick) = tick {
+                    self.held.store(held(number, tick), Ordering::Relaxed);
+                }
+                Plain::Admit { epoch, generation: (head >> 32) as u32 }
+            }
+            REFUSE => Plain::Refuse { age: wall.max(monotonic / MS).saturating_sub(lag / MS) },
+            _ => Plain::Else,
+        }
     }
 
     /// Writes. Only one at a time: the caller holds the lock of the writers.
     pub fn write(&self, look: &Look, generation: u32) {
-        self.0.write(encode(look, generation));
+        self.look.write(encode(look, generation));
     }
+}
+
+/// The kinds of look that are plain.
+const ADMIT: u64 = 1;
+const REFUSE: u64 = 4;
+
+/// A look, by the number of its writing, which is even, and a tick of the clock, in one word. It repeats after days.
+#[inline]
+fn held(number: u64, tick: u64) -> u64 {
+    tick << 16 | number & 0xffff
+}
+
+/// No look and no tick give an odd number.
+const NOT_HELD: u64 = 1;
+
+/// One, in nanoseconds.
+const MS: u64 = 1_000_000;
+
+/// As a number. No clock shows more than the 500 years that it holds.
+#[inline]
+fn nanos(time: Duration) -> u64 {
+    time.as_secs().wrapping_mul(1_000_000_000).wrapping_add(time.subsec_nanos().into())
 }
 
 fn encode(look: &Look, generation: u32) -> [u64; WORDS] {
     let (kind, terms, refusal) = match look.says {
         Says::Nothing => (0, None, None),
-        Says::Admit(terms) => (1, Some(terms), None),
+        Says::Admit(terms) => (ADMIT, Some(terms), None),
         Says::Draw(terms, None) => (2, Some(terms), None),
         Says::Draw(terms, Some(refusal)) => (3, Some(terms), Some(refusal)),
-        Says::Refuse(refusal) => (4, None, Some(refusal)),
+        Says::Refuse(refusal) => (REFUSE, None, Some(refusal)),
     };
     let terms = terms.unwrap_or(Terms { epoch: 0, percent: 0, slower_than: None });
     let refusal = refusal.unwrap_or(Refusal { retry_after: 0, spread: 0, reason: Reason::Open });
     let percent = u64::from(terms.percent.min(100));
     [
         u64::from(generation) << 32 | percent << 16 | (refusal.reason as u64) << 8 | kind,
-        look.sent.now,
-        u64::try_from(look.sent.monotonic.as_nanos()).unwrap_or(u64::MAX),
-        look.fresh_for,
         terms.epoch,
         terms.slower_than.unwrap_or(NEVER),
+        look.sent.now,
+        nanos(look.sent.monotonic),
+        look.fresh_for,
         refusal.retry_after,
         refusal.spread,
     ]
 }
 
 #[inline]
-fn decode([head, now, monotonic, fresh_for, epoch, slower_than, retry_after, spread]: [u64; WORDS]) -> (Look, u32) {
+fn decode([head, epoch, slower_than, now, monotonic, fresh_for, retry_after, spread]: [u64; WORDS]) -> (Look, u32) {
     let slower_than = (slower_than != NEVER).then_some(slower_than);
     let terms = Terms { epoch, percent: (head >> 16) as u32 & 0xff, slower_than };
     let reason = match head >> 8 & 0xff {
@@ -68,10 +138,10 @@ fn decode([head, now, monotonic, fresh_for, epoch, slower_than, retry_after, spr
     };
     let refusal = Refusal { retry_after, spread, reason };
     let says = match head & 0xff {
-        1 => Says::Admit(terms),
+        ADMIT => Says::Admit(terms),
         2 => Says::Draw(terms, None),
         3 => Says::Draw(terms, Some(refusal)),
-        4 => Says::Refuse(refusal),
+        REFUSE => Says::Refuse(refusal),
         _ => Says::Nothing,
     };
     let sent = Sent { now, monotonic: Duration::from_nanos(monotonic) };

@@ -49,6 +49,7 @@ impl Cells {
     }
 
     /// Counts a success; false where another generation is counted by now.
+    #[inline]
     pub fn add(&self, place: usize, generation: u32, slow: bool) -> bool {
         let cell = &self.cells[place & (self.cells.len() - 1)];
         add(if slow { &cell.slow } else { &cell.plain }, generation, 1)
@@ -86,6 +87,7 @@ impl Cells {
     }
 }
 
+#[inline]
 fn add(counter: &AtomicU64, generation: u32, number: u64) -> bool {
     let mut current = counter.load(Ordering::Relaxed);
     while current >> 32 == u64::from(generation) {

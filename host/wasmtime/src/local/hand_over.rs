@@ -46,6 +46,7 @@ struct Timer {
 }
 
 impl Local {
+    #[inline]
     pub(super) fn has_timer(&self) -> bool {
         self.timer.load(Ordering::SeqCst) != 0
     }

@@ -16,6 +16,7 @@ mod draw;
 mod hand_over;
 mod look;
 mod place;
+mod plain;
 mod registry;
 mod report;
 mod sequence;
@@ -39,6 +40,7 @@ use draw::Draw;
 use hand_over::HandOver;
 use look::Look;
 use place::{place, stripes};
+pub(crate) use plain::Plain;
 use registry::Registry;
 pub(crate) use report::Admitted;
 
@@ -164,6 +166,7 @@ impl Local {
     }
 
     /// Counts a success; false where its generation is over.
+    #[inline]
     pub fn count(&self, generation: u32, slow: bool) -> bool {
         self.cells.get().is_some_and(|cells| cells.add(place(), generation, slow))
     }

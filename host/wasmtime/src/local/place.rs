@@ -11,17 +11,18 @@ pub(super) fn stripes() -> usize {
 }
 
 /// This thread's cell.
+#[inline]
 pub(super) fn place() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
         static PLACE: Cell<usize> = const { Cell::new(usize::MAX) };
     }
-    PLACE.with(|place| match place.get() {
+    match PLACE.get() {
         usize::MAX => {
             let own = NEXT.fetch_add(1, Ordering::Relaxed) & 0xffff;
-            place.set(own);
+            PLACE.set(own);
             own
         }
         own => own,
-    })
+    }
 }

@@ -35,6 +35,17 @@ impl Breaker {
         self.record_there(admitted, outcome, took).map(Recorded::Now)
     }
 
+    /// Counts a success that is not slow, where it may be counted in memory.
+    #[inline(always)]
+    pub(crate) fn count_here(&self, generation: u32) -> bool {
+        let Some(local) = &self.handle.local else { return false };
+        let counted = local.count(generation, false);
+        if counted && !local.has_timer() {
+            self.see_to(local);
+        }
+        counted
+    }
+
     /// Whether the outcome needs no word to the store now.
     #[inline]
     pub(crate) fn record_here(&self, admitted: Admitted, outcome: Outcome, took: Option<Duration>) -> bool {

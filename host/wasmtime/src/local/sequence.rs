@@ -14,14 +14,22 @@ impl<const N: usize> Sequence<N> {
         Sequence { number: AtomicU64::new(0), words: words.map(AtomicU64::new) }
     }
 
-    /// The words; none where a writer was met. A reader does not wait for it.
-    #[inline]
-    pub fn read(&self) -> Option<[u64; N]> {
+    /// The words, and the number of the writing that they are of; none where a writer was met. A reader does not wait for
+    /// it.
+    #[inline(always)]
+    pub fn read(&self) -> Option<([u64; N], u64)> {
+        self.read_first()
+    }
+
+    /// The first few of them.
+    #[inline(always)]
+    pub fn read_first<const FEW: usize>(&self) -> Option<([u64; FEW], u64)> {
+        const { assert!(FEW <= N, "there are no more words than that") };
         let before = self.number.load(Ordering::Acquire);
         let words = std::array::from_fn(|at| self.words[at].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
         let after = self.number.load(Ordering::Relaxed);
-        (before == after && before.is_multiple_of(2)).then_some(words)
+        (before == after && before.is_multiple_of(2)).then_some((words, before))
     }
 
     /// Writes. Only one at a time: the caller holds the lock of the writers.
