@@ -19,7 +19,7 @@ macro_rules! tests {
 pub fn run(tests: impl IntoIterator<Item = Test>) -> ExitCode {
     let trial = |(name, test): Test| {
         // As it was written: the compiler puts spaces around the colons.
-        Trial::test(name.replace(' ', ""), move || {
+        Trial::test(name.replace(char::is_whitespace, ""), move || {
             test();
             Ok(())
         })

@@ -62,7 +62,7 @@ pub fn a_network_that_breaks_amid_work_loses_nothing() {
 pub fn a_slow_network_makes_it_slow_and_no_more() {
     let server = Server::new("");
     let proxy = Proxy::before(server.port);
-    let place = Place::at(&address_at(proxy.port(), "timeout=20s&connect_timeout=20s"));
+    let place = Place::at(&address_at(proxy.port(), ""));
     let breaker = place.host(&policy()).breaker("pay");
     proxy.delay(Duration::from_millis(200));
     make_due(&breaker);

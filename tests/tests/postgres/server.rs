@@ -112,9 +112,9 @@ impl Drop for Server {
     }
 }
 
-/// The store behind a port.
+/// The store behind a port, patient unless the parameters say otherwise: the machine may be busy.
 pub fn address_at(port: u16, parameters: &str) -> String {
-    format!("postgres://postgres@127.0.0.1:{port}/postgres?{parameters}")
+    format!("postgres://postgres@127.0.0.1:{port}/postgres?connect_timeout=30&timeout=30&{parameters}")
 }
 
 /// Runs SQL at an address and answers what it says.

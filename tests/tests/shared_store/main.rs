@@ -22,6 +22,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
+/// A herd, in a place of its own.
 type Herd = fn(&Place);
 
 fn of_store(kind: Kind, address: &str) -> Vec<Trial> {

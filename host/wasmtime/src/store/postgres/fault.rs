@@ -75,17 +75,16 @@ impl PostgresOptions {
             return self.said(error);
         }
         let why = reasons(error);
-        match error.source().and_then(|source| source.downcast_ref::<io::Error>()) {
+        let source = error.source();
+        match source.and_then(|source| source.downcast_ref::<io::Error>()) {
             // What the driver says when the host is not the one asked for.
             Some(cause) if cause.kind() == io::ErrorKind::PermissionDenied => self.denied(READ_ONLY),
-            Some(cause) if matches!(cause.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
+            Some(cause) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
                 self.denied(format!("TLS fails ({why}); look at the server's certificate, `sslmode` and `sslrootcert`"))
             }
-            Some(_) => {
-                self.unavailable(format!("it cannot be reached ({why}); is the server up, and the address right?"))
-            }
-            // No answer of the server: it speaks no TLS, or asks for what the address does not hold.
-            None => self.denied(format!("it cannot be used as the address says ({why})")),
+            // It speaks no TLS, or asks for what the address does not hold.
+            None if source.is_some() => self.denied(format!("it cannot be used as the address says ({why})")),
+            _ => self.unavailable(format!("it cannot be reached ({why}); is the server up, and the address right?")),
         }
     }
 

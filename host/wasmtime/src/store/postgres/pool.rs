@@ -134,7 +134,7 @@ impl Pool {
         shelf.outage = Some(Outage { error: error.clone(), pause, until });
     }
 
-    /// Closes the connections that are idle: where one is lost, the others most likely are as well.
+    /// Closes the connections that are idle.
     pub fn clear(&self) {
         let idle = std::mem::take(&mut self.shelf().idle);
         drop(idle);

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Error, Row};
@@ -30,12 +30,14 @@ fn text(bytes: &[u8]) -> Read<String> {
     String::from_utf8(bytes.to_vec()).map_err(|error| error.to_string())
 }
 
+/// In ms since the Unix epoch; a server that believes to be before has its clock at 0.
+fn instant(row: &Row, index: usize) -> Read<Option<u64>> {
+    let instant: SystemTime = column(row, index)?;
+    Ok(Some(instant.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)))
+}
+
 pub(super) fn snapshot(row: &Row) -> Read<Snapshot> {
-    Ok(Snapshot {
-        version: column::<i64>(row, 0)? as u64,
-        data: column(row, 1)?,
-        at: Some(u64::try_from(column::<i64>(row, 2)?).unwrap_or(0)),
-    })
+    Ok(Snapshot { version: column::<i64>(row, 0)? as u64, data: column(row, 1)?, at: instant(row, 2)? })
 }
 
 pub(super) fn dependency(row: &Row, index: usize) -> Read<String> {
@@ -67,7 +69,7 @@ pub(super) fn outcome(row: &Row) -> Read<Option<CommitOutcome>> {
         1 => Ok(Some(CommitOutcome::Stale(Snapshot {
             version: column::<i64>(row, 1)? as u64,
             data: column(row, 2)?,
-            at: Some(u64::try_from(column::<i64>(row, 3)?).unwrap_or(0)),
+            at: instant(row, 3)?,
         }))),
         _ => Ok(None),
     }
@@ -119,6 +121,13 @@ impl<'a> Columns<'a> {
             reasons: transitions.iter().map(|transition| bytes(transition.reason.as_str())).collect(),
             order,
         }
+    }
+
+    /// Those of [`Statement::Replace`](super::statements::Statement::Replace), if that is all there is to do.
+    pub fn replacement(&self) -> Option<[&(dyn ToSql + Sync); 6]> {
+        let ([content @ Some(_)], []) = (self.contents.as_slice(), self.reasons.as_slice()) else { return None };
+        let key = (&self.namespaces[0], &self.dependencies[0]);
+        Some([key.0, key.1, &self.bases[0], &self.versions[0], content, &self.tokens[0]])
     }
 
     pub fn parameters<'p>(&'p self, again: &'p bool) -> [&'p (dyn ToSql + Sync); 14] {

@@ -37,10 +37,6 @@ CREATE TABLE {schema}.transition (
 );
 CREATE UNIQUE INDEX transition_of_record ON {schema}.transition (namespace, dependency, number);
 
--- The instant in ms since the Unix epoch: of this moment, not of the beginning of the transaction.
-CREATE FUNCTION {schema}.instant() RETURNS bigint LANGUAGE sql VOLATILE
-    AS $halfopen$ SELECT floor(date_part('epoch', clock_timestamp()) * 1000)::bigint $halfopen$;
-
 -- Judges writes one after the other, each by compare-and-set on the version; one row each comes back, in their order:
 -- 0 it is done, 1 another has written since (and the record as it is), 2 it cannot be told any more.
 -- The writes come sorted by namespace and dependency, so that no two calls wait for each other. The transitions of all
@@ -50,7 +46,7 @@ CREATE FUNCTION {schema}.write(
     tokens bigint[], namespaces bytea[], dependencies bytea[], bases bigint[], versions bigint[], contents bytea[],
     histories bigint[], added bigint[], from_states text[], to_states text[], instants bigint[], epochs bigint[],
     reasons bytea[], again boolean
-) RETURNS TABLE (came_to smallint, present bigint, held bytea, now bigint) LANGUAGE plpgsql VOLATILE AS $halfopen$
+) RETURNS TABLE (came_to smallint, present bigint, held bytea, now timestamptz) LANGUAGE plpgsql VOLATILE AS $halfopen$
 #variable_conflict use_column
 DECLARE
     outcomes smallint[] := '{}';
@@ -149,7 +145,7 @@ BEGIN
         came_to := outcomes[i];
         present := presents[i];
         held := helds[i];
-        now := {schema}.instant();
+        now := clock_timestamp();
         RETURN NEXT;
     END LOOP;
 END

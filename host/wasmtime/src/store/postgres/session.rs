@@ -79,7 +79,10 @@ impl Session {
             if !again || Instant::now() + pause >= until {
                 return Err(match doubt {
                     Doubt::None => error,
-                    Doubt::AskedBefore => in_doubt(error),
+                    Doubt::AskedBefore => StoreError::InDoubt {
+                        place: self.options.place.clone(),
+                        why: format!("the answer was lost, and asking again failed: {error}"),
+                    },
                 });
             }
             std::thread::sleep(pause);
@@ -115,11 +118,10 @@ impl Session {
             Some(Err(error)) => {
                 let failed = self.options.failed(&error);
                 match failed.nature {
-                    Nature::Lost => {
+                    // The others are most likely lost, or as much out of date, as well.
+                    Nature::Lost | Nature::Outdated => {
                         drop(loan);
                         self.pool.clear();
-                    }
-                    Nature::Outdated => {
                         self.ready.store(false, Ordering::Relaxed);
                     }
                     _ => loan.give_back(),
@@ -134,19 +136,6 @@ impl Session {
     pub fn check(&self) -> Result<(), StoreError> {
         self.run(Effect::Repeatable, async |_, _| Ok(()))
     }
-}
-
-/// What became of a commit could not be found out.
-fn in_doubt(error: StoreError) -> StoreError {
-    let place = match &error {
-        StoreError::Unavailable { place, .. }
-        | StoreError::Denied { place, .. }
-        | StoreError::Corrupt { place, .. }
-        | StoreError::Newer { place, .. }
-        | StoreError::InDoubt { place, .. }
-        | StoreError::Other { place, .. } => place.clone(),
-    };
-    StoreError::InDoubt { place, why: format!("the answer was lost, and asking again failed: {error}") }
 }
 
 /// Runs something that waits for a runtime of its own. Where the caller is in one already, which would not allow that, it
