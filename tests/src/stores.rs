@@ -18,8 +18,12 @@ pub const POSTGRES: Kind = Kind {
     hint: "to test it: eval \"$(.ci/postgres start FOLDER)\"",
 };
 
+/// etcd.
+pub const ETCD: Kind =
+    Kind { name: "etcd", variable: "HALFOPEN_TEST_ETCD", hint: "to test it: eval \"$(.ci/etcd start FOLDER)\"" };
+
 /// All that there are.
-pub const ALL: [Kind; 1] = [POSTGRES];
+pub const ALL: [Kind; 2] = [POSTGRES, ETCD];
 
 impl Kind {
     /// The address of its server. Where there is none, it says so.

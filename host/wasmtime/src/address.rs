@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::OpenError;
 use crate::store::{MemoryStore, Store};
 
-/// Opens the store at an address: `sqlite:PATH`, a bare path, `postgres://..`, or `memory`.
+/// Opens the store at an address: `sqlite:PATH`, a bare path, `postgres://..`, `etcd://..`, or `memory`.
 pub(crate) fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
     open_for(address, Stay::Lasting)
 }
@@ -27,6 +27,9 @@ pub(crate) fn open_for(address: &str, stay: Stay) -> Result<Arc<dyn Store>, Open
         None if address == "memory" => return Ok(Arc::new(MemoryStore::new())),
         None => address,
         Some(("sqlite", path)) => path,
+        Some(("etcd" | "etcds", rest)) if rest.starts_with("//") => {
+            return etcd(address).unwrap_or_else(|| refuse("this build has no etcd store (feature `etcd`)"));
+        }
         Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
             return postgres(address)
                 .unwrap_or_else(|| refuse("this build has no PostgreSQL store (feature `postgres`)"));
@@ -63,6 +66,20 @@ fn sqlite(path: &str, stay: Stay) -> Option<Result<Arc<dyn Store>, OpenError>> {
 
 #[cfg(not(feature = "sqlite"))]
 fn sqlite(_path: &str, _stay: Stay) -> Option<Result<Arc<dyn Store>, OpenError>> {
+    None
+}
+
+#[cfg(feature = "etcd")]
+fn etcd(address: &str) -> Option<Result<Arc<dyn Store>, OpenError>> {
+    use crate::store::etcd::{EtcdOptions, EtcdStore};
+    let options = EtcdOptions::from_address(address)
+        .map_err(|error| OpenError::Address { address: shown(address), why: error.to_string() });
+    let opened = options.and_then(|options| EtcdStore::open(&options).map_err(OpenError::from));
+    Some(opened.map(|store| Arc::new(store) as Arc<dyn Store>))
+}
+
+#[cfg(not(feature = "etcd"))]
+fn etcd(_address: &str) -> Option<Result<Arc<dyn Store>, OpenError>> {
     None
 }
 
@@ -122,6 +139,14 @@ mod tests {
         ] {
             assert_eq!(shown(address), wanted);
         }
+    }
+
+    #[cfg(feature = "etcd")]
+    #[test]
+    fn an_address_of_etcd_is_opened_before_etcd_is_asked_and_a_mistake_in_it_is_named_without_its_password() {
+        assert!(open("etcd://ann:hush@localhost:1/a").is_ok());
+        let error = open("etcd://ann:hush@localhost:1/a?skew=1s").err().unwrap().to_string();
+        assert!(error.contains("`etcd://ann:***@localhost:1/a?skew=1s`") && error.contains("max_skew"), "{error}");
     }
 
     #[cfg(feature = "sqlite")]

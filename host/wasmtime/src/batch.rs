@@ -3,6 +3,7 @@
 use crate::draft::{Draft, Held};
 use crate::error::BreakerError;
 use crate::instance::{Change, Ran};
+use crate::least_lease::LeastLease;
 use crate::op::{Answer, Op};
 use crate::pool::{Loan, Pool};
 use crate::store::{CommitOutcome, Key, Locked, Snapshot, Store, StoreError, Write};
@@ -15,6 +16,7 @@ pub(crate) struct Ground<'a> {
     pub pool: &'a Pool,
     pub namespace: &'a str,
     pub history: usize,
+    pub least_lease: LeastLease,
 }
 
 /// What an operation came to on a look at the record.
@@ -75,7 +77,7 @@ impl<'a> Ground<'a> {
     /// Runs an operation on the record as it is known to be.
     pub fn decide(&self, op: &Op, view: &Snapshot) -> Tried {
         let ran = match self.pool.lend() {
-            Ok(mut loan) => loan.run(op, view),
+            Ok(mut loan) => self.least_lease.judge(op, loan.run(op, view)),
             Err(fault) => Ran::Fault(fault),
         };
         match ran {
@@ -170,13 +172,13 @@ impl<'a> Ground<'a> {
         });
         // A second write of one record rests on the first, which may lose its race, and each is judged for itself.
         drafts.iter_mut().for_each(|(_, draft)| draft.writes.truncate(1));
-        let writes = self.writes(&drafts);
-        if writes.is_empty() {
-            return Ok(());
+        drafts.retain(|(_, draft)| !draft.writes.is_empty());
+        let mut drafts = drafts.into_iter().peekable();
+        while drafts.peek().is_some() {
+            let part: Vec<_> = drafts.by_ref().take(self.store.max_records().max(1)).collect();
+            let outcomes = self.store.commit(&self.writes(&part))?;
+            settle(part, outcomes, came_to);
         }
-        let outcomes = self.store.commit(&writes)?;
-        drop(writes);
-        settle(drafts, outcomes, came_to);
         Ok(())
     }
 
@@ -206,7 +208,7 @@ impl<'a> Ground<'a> {
                 },
             };
             let draft = &mut drafts[index].1;
-            let settled = match loan.run(op, &draft.view) {
+            let settled = match self.least_lease.judge(op, loan.run(op, &draft.view)) {
                 Ran::Done(answer, change) => draft.take(place, answer, change).map(Ok),
                 Ran::Refused(error) => Some(Err(op.explain(error))),
                 Ran::Fault(fault) => Some(Err(fault.into())),

@@ -11,7 +11,8 @@ use crate::wire::{Deferral, PolicyFault};
 pub enum OpenError {
     /// The address of the store names no store of this build.
     #[error(
-        "`{address}` is no store address: {why}; give `sqlite:PATH`, a path, `postgres://HOST/DATABASE`, or `memory`"
+        "`{address}` is no store address: {why}; give `sqlite:PATH`, a path, `postgres://HOST/DATABASE`, \
+         `etcd://HOST:PORT`, or `memory`"
     )]
     Address {
         /// The address as given, without passwords; cut where it is long.

@@ -12,6 +12,7 @@ use crate::error::{BreakerError, OpenError, StoreError};
 use crate::events;
 use crate::group::Group;
 use crate::last_known::LastKnown;
+use crate::least_lease::LeastLease;
 use crate::local::LocalAdmission;
 use crate::op::Op;
 use crate::pool::Pool;
@@ -54,6 +55,7 @@ pub(crate) struct Inner {
     pub namespace: Box<str>,
     pub default_policy: Policy,
     pub history: usize,
+    pub least_lease: LeastLease,
     pub caller: Arc<str>,
     pub on_store_error: OnStoreError,
 }
@@ -71,8 +73,8 @@ impl Host {
     }
 
     /// Opens a host on the store at an address: `sqlite:PATH`, a bare path (the same),
-    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE` (feature `postgres`), or `memory` (a store of this host alone, gone
-    /// with it).
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE` (feature `postgres`), `etcd://HOST:PORT,HOST:PORT/PREFIX` (feature
+    /// `etcd`), or `memory` (a store of this host alone, gone with it).
     ///
     /// # Errors
     /// [`OpenError`]: the address, the store, or the component.
@@ -149,8 +151,13 @@ impl Inner {
     /// Runs an operation; its answer is durable when this returns. It is tried on `view`, where one is given, before the
     /// store is looked at. The look that it was tried on comes back.
     pub fn perform(&self, op: Op, view: Option<Snapshot>) -> (Settled, Option<Snapshot>) {
-        let ground =
-            Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
+        let ground = Ground {
+            store: &*self.store,
+            pool: &self.pool,
+            namespace: &self.namespace,
+            history: self.history,
+            least_lease: self.least_lease,
+        };
         // What it would decide on while others write would be out of date.
         let joined = if op.call.nearly_always_writes() { self.group.join(&ground, &op) } else { None };
         let view = match joined {

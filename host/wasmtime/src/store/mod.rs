@@ -20,11 +20,15 @@
 //!    another process would; it names each obligation that is not met. `examples/swap_store.rs` does so in 50 lines.
 //! 6. Hand it over: [`HostBuilder::store`](crate::HostBuilder::store).
 
+#[cfg(feature = "etcd")]
+pub mod etcd;
 mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+
+use std::time::Duration;
 
 pub use memory::MemoryStore;
 
@@ -157,6 +161,18 @@ pub trait Store: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// How many records the writes of one [`commit`](Store::commit) may speak of at most; at least 1. Unbounded unless a
+    /// store says otherwise.
+    fn max_records(&self) -> usize {
+        usize::MAX
+    }
+
+    /// How far the clocks that [`Snapshot::at`] is read from may be apart, where there is more than one; none where all
+    /// processes read one clock. A host then refuses leases shorter than twice that.
+    fn max_skew(&self) -> Option<Duration> {
+        None
+    }
+
     /// The dependencies of a namespace that have a record, sorted by their bytes.
     ///
     /// # Errors
@@ -225,6 +241,14 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
 
     fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
         (**self).lock()
+    }
+
+    fn max_records(&self) -> usize {
+        (**self).max_records()
+    }
+
+    fn max_skew(&self) -> Option<Duration> {
+        (**self).max_skew()
     }
 
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
