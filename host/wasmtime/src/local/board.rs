@@ -149,29 +149,4 @@ fn decode([head, epoch, slower_than, now, monotonic, fresh_for, retry_after, spr
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_written_is_read() {
-        let terms = Terms { epoch: u64::MAX - 1, percent: 37, slower_than: Some(0) };
-        let refusal = Refusal { retry_after: 5, spread: u64::MAX, reason: Reason::Ramping };
-        let all = [
-            Says::Nothing,
-            Says::Admit(Terms { percent: 100, slower_than: None, ..terms }),
-            Says::Draw(terms, None),
-            Says::Draw(terms, Some(refusal)),
-            Says::Refuse(Refusal { reason: Reason::ForcedOpen, ..refusal }),
-            Says::Refuse(Refusal { reason: Reason::Probing, ..refusal }),
-            Says::Refuse(Refusal { reason: Reason::Open, ..refusal }),
-        ];
-        let board = Board::new();
-        assert_eq!(board.read(), Some((Look::NONE, 0)));
-        for (generation, says) in all.into_iter().enumerate() {
-            let sent = Sent { now: u64::MAX, monotonic: Duration::from_nanos(u64::MAX) };
-            let (look, generation) = (Look { says, sent, fresh_for: 250 }, u32::MAX - generation as u32);
-            board.write(&look, generation);
-            assert_eq!(board.read(), Some((look, generation)));
-        }
-    }
-}
+mod tests;
