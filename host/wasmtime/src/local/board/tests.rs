@@ -122,11 +122,24 @@ fn that_a_look_holds_says_nothing_of_the_next_one() {
     let board = Board::new();
     for round in 0..3 {
         board.write(&look(admit(None), SENT), round);
-        for _ in 0..2 {
-            assert_eq!(board.read_plain(&clock), Plain::Admit { epoch: 7, generation: round });
-        }
+        assert_eq!(board.still_admits(&clock), None);
+        assert_eq!(board.read_plain(&clock), Plain::Admit { epoch: 7, generation: round });
+        assert_eq!(board.still_admits(&clock), Some((7, round)));
         // Asked for long ago, and answered just now.
         board.write(&look(admit(None), SENT - 250), round);
-        assert_eq!(board.read_plain(&clock), Plain::Else);
+        assert_eq!((board.still_admits(&clock), board.read_plain(&clock)), (None, Plain::Else));
+    }
+}
+
+#[test]
+fn that_a_look_holds_says_nothing_of_the_next_tick() {
+    let clock = Hands::new(8, true);
+    let board = Board::new();
+    board.write(&look(admit(None), SENT), 3);
+    for at in (SENT..SENT + 260).step_by(4) {
+        clock.set(at, at);
+        assert_eq!(board.still_admits(&clock), None);
+        let plain = board.read_plain(&clock);
+        assert_eq!(board.still_admits(&clock).is_some(), matches!(plain, Plain::Admit { .. }), "{clock:?}");
     }
 }
