@@ -121,18 +121,20 @@ impl Breaker {
         inner.local.as_ref()?.recall(self.memory()?, &*inner.clock)
     }
 
-    /// What memory says, where it says so plainly.
+    /// The epoch and the generation that one more call is admitted in, if that is known without a closer look.
     #[inline(always)]
+    pub(crate) fn still_admits(&self) -> Option<(u64, u32)> {
+        self.memory()?.still_admits(&*self.handle.host.inner.clock)
+    }
+
+    /// What memory says, where it says so plainly.
     pub(crate) fn plainly(&self) -> Plain {
-        match self.memory() {
-            Some(local) => local.plainly(&*self.handle.host.inner.clock),
-            None => Plain::Else,
-        }
+        self.memory().map_or(Plain::Else, |local| local.plainly(&*self.handle.host.inner.clock))
     }
 
     /// The refusal that memory has, so many ms after the look; none where another look has come meanwhile.
     pub(crate) fn refusal(&self, age: u64) -> Option<Deferral> {
-        self.handle.local.as_ref()?.refusal(age)
+        self.memory()?.refusal(age)
     }
 
     fn turn_to_ask(&self) -> Turn {

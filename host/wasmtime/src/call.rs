@@ -39,28 +39,42 @@ impl Breaker {
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        match self.plainly() {
-            Plain::Admit { epoch, generation } if self.handle.timeout.is_none() => {
-                let call = PlainCall::new(self, epoch, generation);
-                let result = f();
-                call.settle(classify(&result));
-                result.map_err(CallError::Failed)
+        match self.still_admits() {
+            Some((epoch, generation)) if self.handle.timeout.is_none() => {
+                self.call_plainly(PlainCall::new(self, epoch, generation), classify, f)
             }
-            other => self.call_at_length(other, classify, f),
+            _ => self.call_at_length(classify, f),
         }
+    }
+
+    #[inline(always)]
+    fn call_plainly<T, E>(
+        &self,
+        call: PlainCall<'_>,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        let result = f();
+        call.settle(classify(&result));
+        result.map_err(CallError::Failed)
     }
 
     #[inline(never)]
     fn call_at_length<T, E>(
         &self,
-        said: Plain,
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        if let Plain::Refuse { age } = said
-            && let Some(deferral) = self.refusal(age)
-        {
-            return Err(CallError::Deferred(deferral));
+        match self.plainly() {
+            Plain::Admit { epoch, generation } if self.handle.timeout.is_none() => {
+                return self.call_plainly(PlainCall::new(self, epoch, generation), classify, f);
+            }
+            Plain::Refuse { age } => {
+                if let Some(deferral) = self.refusal(age) {
+                    return Err(CallError::Deferred(deferral));
+                }
+            }
+            Plain::Admit { .. } | Plain::Else => {}
         }
         let admission = Admission::of(self, self.admit()?).map_err(CallError::Deferred)?;
         let keeper = admission.keep_alive();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use halfopen::store::{CommitOutcome, Key, Store as _, Write};
-use halfopen::{Decision, Outcome, State, StoreError, Verdict};
+use halfopen::{Decision, Outcome, State, StoreError};
 use halfopen_tests::breakers::{LONG_MS, make_due, policy, until};
 
 use super::cycle::{self, Herd};

@@ -14,7 +14,7 @@ use crate::sent::Sent;
 #[repr(align(64))]
 pub(crate) struct Board {
     look: Sequence<WORDS>,
-    /// The look that was found to hold last, and at which tick of the clock.
+    /// The look that was last found to admit calls plainly, and at which tick of the clock.
     held: AtomicU64,
 }
 
@@ -31,30 +31,27 @@ impl Board {
     /// What stands there; none while it is being written.
     #[inline]
     pub fn read(&self) -> Option<(Look, u32)> {
-        self.look.read().map(|(words, _)| decode(words))
+        self.look.read().map(decode)
     }
 
-    /// What stands there, if it is plain and certain to hold: what [`read`](Board::read) and [`Look::age`] say, in the few
-    /// operations that the common case takes.
+    /// The epoch and the generation that calls are admitted in, if [`read_plain`](Board::read_plain) has said so at this
+    /// very tick of the clock: the few operations that nearly every call takes.
     #[inline(always)]
-    pub fn read_plain(&self, clock: &dyn Clock) -> Plain {
-        let Some(([head, epoch, slower_than], number)) = self.look.read_first() else { return Plain::Else };
-        if head & 0xff == ADMIT && slower_than == NEVER {
-            // At one tick of the clock, one check will do.
-            let tick = clock.tick();
-            if tick.is_some_and(|tick| self.held.load(Ordering::Relaxed) == held(number, tick)) {
-                return Plain::Admit { epoch, generation: (head >> 32) as u32 };
-            }
-            return self.check(clock, tick);
-        }
-        if head & 0xff == REFUSE { self.check(clock, None) } else { Plain::Else }
+    pub fn still_admits(&self, clock: &dyn Clock) -> Option<(u64, u32)> {
+        let ([head, epoch], number) = self.look.read_first()?;
+        // Reading the clock is most of what this costs; who is refused is spared it.
+        let held = head & 0xff == ADMIT && self.held.load(Ordering::Relaxed) == held(number, clock.tick()?);
+        held.then_some((epoch, (head >> 32) as u32))
     }
 
-    #[inline(never)]
-    fn check(&self, clock: &dyn Clock, tick: Option<u64>) -> Plain {
+    /// What stands there, if it is plain and certain to hold: what [`read`](Board::read) and [`Look::age`] say, or nothing.
+    pub fn read_plain(&self, clock: &dyn Clock) -> Plain {
+        let Some((words, number)) = self.look.read_first() else { return Plain::Else };
+        let [head, epoch, slower_than, now, monotonic, fresh_for] = words;
+        let admits = head & 0xff == ADMIT && slower_than == NEVER;
+        // Before the glance: what holds at that holds at this.
+        let tick = if admits { clock.tick() } else { None };
         let glance = clock.glance();
-        let Some((words, number)) = self.look.read() else { return Plain::Else };
-        let [head, epoch, slower_than, now, monotonic, fresh_for, ..] = words;
         // The ages by both clocks, with the lag on top. From before the look they wrap around, and are beyond any end.
         let lag = nanos(clock.lag());
         let wall = glance.now.wrapping_add(lag.div_ceil(MS)).wrapping_sub(now);
@@ -62,14 +59,13 @@ impl Board {
         if wall >= fresh_for || monotonic >= fresh_for.saturating_mul(MS) {
             return Plain::Else;
         }
-        match head & 0xff {
-            ADMIT if slower_than == NEVER => {
-                // The glance was taken after the tick was read, so that it held then as well.
-                if let Some(tick) = tick {
-                    self.held.store(held(number, tick), Ordering::Relaxed);
-                }
-                Plain::Admit { epoch, generation: (head >> 32) as u32 }
+        if admits {
+            if let Some(tick) = tick {
+                self.held.store(held(number, tick), Ordering::Relaxed);
             }
+            return Plain::Admit { epoch, generation: (head >> 32) as u32 };
+        }
+        match head & 0xff {
             REFUSE => Plain::Refuse { age: wall.max(monotonic / MS).saturating_sub(lag / MS) },
             _ => Plain::Else,
         }
@@ -149,29 +145,4 @@ fn decode([head, epoch, slower_than, now, monotonic, fresh_for, retry_after, spr
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_written_is_read() {
-        let terms = Terms { epoch: u64::MAX - 1, percent: 37, slower_than: Some(0) };
-        let refusal = Refusal { retry_after: 5, spread: u64::MAX, reason: Reason::Ramping };
-        let all = [
-            Says::Nothing,
-            Says::Admit(Terms { percent: 100, slower_than: None, ..terms }),
-            Says::Draw(terms, None),
-            Says::Draw(terms, Some(refusal)),
-            Says::Refuse(Refusal { reason: Reason::ForcedOpen, ..refusal }),
-            Says::Refuse(Refusal { reason: Reason::Probing, ..refusal }),
-            Says::Refuse(Refusal { reason: Reason::Open, ..refusal }),
-        ];
-        let board = Board::new();
-        assert_eq!(board.read(), Some((Look::NONE, 0)));
-        for (generation, says) in all.into_iter().enumerate() {
-            let sent = Sent { now: u64::MAX, monotonic: Duration::from_nanos(u64::MAX) };
-            let (look, generation) = (Look { says, sent, fresh_for: 250 }, u32::MAX - generation as u32);
-            board.write(&look, generation);
-            assert_eq!(board.read(), Some((look, generation)));
-        }
-    }
-}
+mod tests;

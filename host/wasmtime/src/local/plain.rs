@@ -17,8 +17,13 @@ pub(crate) enum Plain {
 }
 
 impl Local {
-    /// What the last look says of one more call, if that is plain.
+    /// The epoch and the generation that one more call is admitted in, if that is known without a closer look.
     #[inline(always)]
+    pub fn still_admits(&self, clock: &dyn Clock) -> Option<(u64, u32)> {
+        self.board.still_admits(clock)
+    }
+
+    /// What the last look says of one more call, if that is plain.
     pub fn plainly(&self, clock: &dyn Clock) -> Plain {
         self.board.read_plain(clock)
     }

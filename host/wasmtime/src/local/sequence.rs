@@ -14,14 +14,13 @@ impl<const N: usize> Sequence<N> {
         Sequence { number: AtomicU64::new(0), words: words.map(AtomicU64::new) }
     }
 
-    /// The words, and the number of the writing that they are of; none where a writer was met. A reader does not wait for
-    /// it.
+    /// The words; none where a writer was met. A reader does not wait for it.
     #[inline(always)]
-    pub fn read(&self) -> Option<([u64; N], u64)> {
-        self.read_first()
+    pub fn read(&self) -> Option<[u64; N]> {
+        self.read_first().map(|(words, _)| words)
     }
 
-    /// The first few of them.
+    /// The first few of them, and the number of the writing that they are of: it is even, and never repeats.
     #[inline(always)]
     pub fn read_first<const FEW: usize>(&self) -> Option<([u64; FEW], u64)> {
         const { assert!(FEW <= N, "there are no more words than that") };

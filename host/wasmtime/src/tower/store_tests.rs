@@ -139,14 +139,19 @@ fn no_thread_that_polls_a_call_reads_or_writes_the_store() {
 fn a_call_that_is_dropped_with_its_permit_on_the_way_gives_it_back_and_holds_nobody_up() {
     let (store, breaker) = watched(Host::builder(), 0);
     due(&breaker);
-    let (seen, mut service) =
-        (breaker.clone(), BreakerLayer::new(breaker).layer(service(|()| pending::<Result<(), ()>>())));
+    let (seen, made) = (breaker.clone(), Arc::new(AtomicBool::new(false)));
+    let making = made.clone();
+    let hang = move |()| {
+        making.store(true, Ordering::SeqCst);
+        pending::<Result<(), ()>>()
+    };
+    let mut service = BreakerLayer::new(breaker).layer(service(hang));
     let executor = thread::spawn(move || {
         let woken = Arc::new(Woken::default());
         let mut call = service.call(());
         assert!(Pin::new(&mut call).poll(&mut Context::from_waker(&Waker::from(woken.clone()))).is_pending());
-        // The lease has been granted, and is there to be had.
-        wait_until("the answer", || woken.0.load(Ordering::SeqCst));
+        // The lease has been granted, and is there to be had; seldom it was at once.
+        wait_until("the answer", || woken.0.load(Ordering::SeqCst) || made.load(Ordering::SeqCst));
         drop(call);
         thread::current().id()
     });
