@@ -1,6 +1,7 @@
 //! What the tests share.
 
 pub mod breakers;
+pub mod gone;
 pub mod harness;
 pub mod herd;
 pub mod privileges;

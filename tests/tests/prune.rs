@@ -4,25 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halfopen::{Host, ManualClock, Outcome, StaleReason, Verdict};
+use halfopen_tests::gone;
 
 const GONE: usize = 10_000;
 
 /// Uses many dependencies once and one again and again, prunes, and shows what is left.
 fn prunes(host: &Host, clock: &ManualClock) {
-    let permit = {
-        let decision = host.breaker("gone 0").acquire().unwrap();
-        let halfopen::Decision::Proceed(guard) = decision else { panic!("not admitted: {decision:?}") };
-        guard.into_permit()
-    };
-    std::thread::scope(|scope| {
-        for first in 0..16 {
-            scope.spawn(move || {
-                for number in (first..GONE).step_by(16) {
-                    host.breaker(format!("gone {number}")).report(permit, Outcome::Success, None).unwrap();
-                }
-            });
-        }
-    });
+    let permit = gone::use_once(host, GONE);
     host.breaker("configured").configure(&halfopen::Policy { probes: 2, ..*host.default_policy() }).unwrap();
     clock.advance(Duration::from_secs(1_000));
     host.breaker("in use").report(permit, Outcome::Success, None).unwrap();
@@ -31,7 +19,7 @@ fn prunes(host: &Host, clock: &ManualClock) {
     let pruned = host.prune(Duration::from_secs(1_000)).unwrap();
     assert_eq!((pruned.removed, pruned.kept, pruned.failed), (GONE as u64, 2, Vec::new()));
     assert_eq!(host.list().unwrap(), ["configured", "in use"]);
-    for dependency in ["gone 0", "gone 9999", "in use"] {
+    for dependency in [&gone::name(0), &gone::name(GONE - 1), "in use"] {
         let receipt = host.breaker(dependency).report(permit, Outcome::Failure, None).unwrap();
         let expected = if dependency == "in use" { Verdict::Applied } else { Verdict::Stale(StaleReason::OldEpoch) };
         assert_eq!(receipt.verdict, expected, "{dependency}");

@@ -5,10 +5,14 @@ mod program;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use halfopen::conformance::obligations;
 use halfopen::replay::Replay;
 use halfopen::store;
+use halfopen::{Mode, Outcome, Policy, StaleReason, Verdict};
+use halfopen_tests::breakers::policy;
+use halfopen_tests::gone;
 use halfopen_tests::herd::{self, Place};
 use halfopen_tests::process::play;
 use halfopen_tests::scenarios;
@@ -30,7 +34,7 @@ fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
     let place = address.to_owned();
     let run: Arc<scenarios::Run> = Arc::new(move |scenario| Ok(Replay::at(&place)?.run(scenario)?));
     trials.extend(scenarios::trials(kind.name, run));
-    let herds: [(&str, Herd); 4] = [
+    let herds: [(&str, Herd); 5] = [
         ("of_a_thousand_callers_in_eight_processes_exactly_one_probes", |place| {
             herd::exactly_one_probes(place, 8, 125);
         }),
@@ -43,6 +47,7 @@ fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
         ("of_fifty_failures_reported_at_once_exactly_the_last_one_trips", |place| {
             herd::exactly_the_last_failure_trips(place, 5, 10);
         }),
+        ("ten_thousand_dependencies_used_once_can_be_pruned_and_what_was_out_stays_stale", prunes),
     ];
     trials.extend(herds.map(|(name, herd)| {
         let address = address.to_owned();
@@ -60,6 +65,22 @@ fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
     };
     trials.push(Trial::test("the_program_runs_shows_and_replays_and_shows_no_password", test).with_kind(kind.name));
     trials
+}
+
+fn prunes(place: &Place) {
+    const GONE: usize = 10_000;
+    let host = place.host(&policy());
+    let permit = gone::use_once(&host, GONE);
+    host.breaker("configured").configure(&Policy { probes: 2, ..policy() }).unwrap();
+    host.breaker("open").force(Mode::Open, None, "").unwrap();
+
+    let pruned = host.prune(Duration::ZERO).unwrap();
+    assert_eq!((pruned.removed, pruned.kept, pruned.failed), (GONE as u64, 2, Vec::new()));
+    assert_eq!(host.list().unwrap(), ["configured", "open"]);
+    for number in [0, GONE - 1] {
+        let late = host.breaker(gone::name(number)).report(permit, Outcome::Failure, None).unwrap();
+        assert_eq!(late.verdict, Verdict::Stale(StaleReason::OldEpoch));
+    }
 }
 
 /// The suite, a test for each obligation.

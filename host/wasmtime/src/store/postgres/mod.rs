@@ -193,6 +193,13 @@ impl Store for PostgresStore {
             conversation.ask(&session.texts, Statement::RemoveNamespace, &[&bytes(namespace)]).await.map(drop)
         })
     }
+
+    fn compact(&self, namespace: &str) -> Result<(), StoreError> {
+        let session = &self.session;
+        session.run(Effect::Repeatable, async |conversation, _| {
+            conversation.ask(&session.texts, Statement::Compact, &[&bytes(namespace)]).await.map(drop)
+        })
+    }
 }
 
 impl std::fmt::Debug for PostgresStore {

@@ -15,7 +15,7 @@ CREATE TABLE {schema}.record (
     PRIMARY KEY (namespace, dependency)
 ) WITH (fillfactor = 50);
 
--- `floor`: above every version that a record had when the namespace was last removed. `position`: that of its last
+-- `floor`: at least as high as any version that a record had of which nothing is kept. `position`: that of its last
 -- transition. Whoever adds one locks this row until its commit, so that positions become visible in their order.
 CREATE TABLE {schema}.namespace (
     namespace bytea PRIMARY KEY,
@@ -167,5 +167,23 @@ BEGIN
         WHERE n.namespace = removed;
     DELETE FROM {schema}.record AS r WHERE r.namespace = removed;
     DELETE FROM {schema}.transition AS t WHERE t.namespace = removed;
+END
+$halfopen$;
+
+-- Drops what is kept of removed records. The floor rises to the highest of their versions.
+CREATE FUNCTION {schema}.compact(compacted bytea) RETURNS void LANGUAGE plpgsql VOLATILE AS $halfopen$
+BEGIN
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+    -- Records before namespaces, as everybody does.
+    PERFORM 1 FROM {schema}.record AS r WHERE r.namespace = compacted AND r.data IS NULL
+        ORDER BY r.dependency FOR UPDATE;
+    PERFORM 1 FROM {schema}.namespace AS n WHERE n.namespace = compacted FOR UPDATE;
+    WITH gone AS (
+        DELETE FROM {schema}.record AS r WHERE r.namespace = compacted AND r.data IS NULL RETURNING r.version
+    )
+    UPDATE {schema}.namespace AS n SET floor = greatest(n.floor, (SELECT max(version) FROM gone))
+        WHERE n.namespace = compacted;
 END
 $halfopen$;

@@ -13,10 +13,11 @@ pub(super) enum Statement {
     Transitions,
     Position,
     RemoveNamespace,
+    Compact,
 }
 
 impl Statement {
-    pub const ALL: [Statement; 8] = [
+    pub const ALL: [Statement; 9] = [
         Statement::Load,
         Statement::Replace,
         Statement::Write,
@@ -25,6 +26,7 @@ impl Statement {
         Statement::Transitions,
         Statement::Position,
         Statement::RemoveNamespace,
+        Statement::Compact,
     ];
 
     /// The types of its parameters.
@@ -48,7 +50,7 @@ impl Statement {
                 Type::BYTEA_ARRAY,
                 Type::BOOL,
             ],
-            Statement::List | Statement::Position | Statement::RemoveNamespace => &[Type::BYTEA],
+            Statement::List | Statement::Position | Statement::RemoveNamespace | Statement::Compact => &[Type::BYTEA],
             Statement::History => &[Type::BYTEA, Type::BYTEA, Type::INT8],
             Statement::Transitions => &[Type::BYTEA, Type::INT8, Type::INT8],
         }
@@ -100,6 +102,7 @@ impl Statement {
             }
             Statement::Position => "SELECT position FROM {schema}.namespace WHERE namespace = $1",
             Statement::RemoveNamespace => "SELECT {schema}.remove_namespace($1)",
+            Statement::Compact => "SELECT {schema}.compact($1)",
         }
     }
 }
