@@ -7,6 +7,7 @@ use event_listener::{EventListener, Listener};
 
 use crate::breaker::{Breaker, Decision, mismatch};
 use crate::builder::OnStoreError;
+use crate::clock::SystemClock;
 use crate::draft::Held;
 use crate::error::{BreakerError, StoreError};
 use crate::events;
@@ -125,7 +126,8 @@ impl Breaker {
     #[inline(always)]
     pub(crate) fn still_admits(&self) -> Option<(u64, u32)> {
         let local = self.handle.local.as_ref().filter(|_| self.handle.plain)?;
-        local.still_admits(&*self.handle.host.inner.clock)
+        let inner = &*self.handle.host.inner;
+        if inner.machine_clock { local.still_admits(&SystemClock) } else { local.still_admits(&*inner.clock) }
     }
 
     /// What memory says, where it says so plainly.

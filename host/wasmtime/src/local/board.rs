@@ -37,7 +37,7 @@ impl Board {
     /// The epoch and the generation that calls are admitted in, if [`read_plain`](Board::read_plain) has said so at this
     /// very tick of the clock: the few operations that nearly every call takes.
     #[inline(always)]
-    pub fn still_admits(&self, clock: &dyn Clock) -> Option<(u64, u32)> {
+    pub fn still_admits(&self, clock: &(impl Clock + ?Sized)) -> Option<(u64, u32)> {
         let ([head, epoch], number) = self.look.read_first()?;
         // Reading the clock is most of what this costs; who is refused is spared it.
         let held = head & 0xff == ADMIT && self.held.load(Ordering::Relaxed) == held(number, clock.tick()?);
