@@ -7,18 +7,19 @@ use libtest_mimic::{Arguments, Trial};
 /// A test: its name, and what panics when it fails.
 pub type Test = (&'static str, fn());
 
-/// The tests of a file, by the names of their functions.
+/// The tests of a file, by the names of their functions and, where they have some, of their modules.
 #[macro_export]
 macro_rules! tests {
-    ($($name:ident),+ $(,)?) => {
-        [$((stringify!($name), $name as fn())),+]
+    ($($($part:ident)::+),+ $(,)?) => {
+        [$((stringify!($($part)::+), $($part)::+ as fn())),+]
     };
 }
 
 /// Runs tests as `cargo test` would.
 pub fn run(tests: impl IntoIterator<Item = Test>) -> ExitCode {
     let trial = |(name, test): Test| {
-        Trial::test(name, move || {
+        // As it was written: the compiler puts spaces around the colons.
+        Trial::test(name.replace(char::is_whitespace, ""), move || {
             test();
             Ok(())
         })

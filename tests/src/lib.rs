@@ -2,9 +2,13 @@
 
 pub mod breakers;
 pub mod harness;
+pub mod herd;
 pub mod privileges;
 pub mod process;
 pub mod program;
+pub mod proxy;
+pub mod scenarios;
+pub mod stores;
 
 /// The Rust in the README compiles.
 #[cfg(doctest)]

@@ -30,7 +30,7 @@ pub struct Cli {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
-    /// Where the records are: "sqlite:PATH", "memory" or a path [default: a file in the user's state folder]
+    /// Where the records are: "sqlite:PATH", "postgres://HOST/DATABASE", "memory" or a path [default: a file in the user's state folder]
     #[arg(long, global = true, env = "HALFOPEN_STORE", hide_env_values = true, value_name = "STORE")]
     pub store: Option<String>,
 

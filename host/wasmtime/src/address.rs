@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::OpenError;
 use crate::store::{MemoryStore, Store};
 
-/// Opens the store at an address: `sqlite:PATH`, a bare path, or `memory`.
+/// Opens the store at an address: `sqlite:PATH`, a bare path, `postgres://..`, `etcd://..`, or `memory`.
 pub(crate) fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
     open_for(address, Stay::Lasting)
 }
@@ -22,12 +22,18 @@ pub(crate) enum Stay {
 
 /// The same for what is to stay so long.
 pub(crate) fn open_for(address: &str, stay: Stay) -> Result<Arc<dyn Store>, OpenError> {
-    let refuse =
-        |why: &str| Err(OpenError::Address { address: address.chars().take(200).collect(), why: why.to_owned() });
+    let refuse = |why: &str| Err(OpenError::Address { address: shown(address), why: why.to_owned() });
     let path = match address.split_once(':') {
         None if address == "memory" => return Ok(Arc::new(MemoryStore::new())),
         None => address,
         Some(("sqlite", path)) => path,
+        Some(("etcd" | "etcds", rest)) if rest.starts_with("//") => {
+            return etcd(address).unwrap_or_else(|| refuse("this build has no etcd store (feature `etcd`)"));
+        }
+        Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+            return postgres(address)
+                .unwrap_or_else(|| refuse("this build has no PostgreSQL store (feature `postgres`)"));
+        }
         // One letter is a drive.
         Some((scheme, rest)) if rest.starts_with("//") && scheme.len() > 1 => {
             return refuse(&format!("this build has no store of the kind `{scheme}`"));
@@ -63,17 +69,84 @@ fn sqlite(_path: &str, _stay: Stay) -> Option<Result<Arc<dyn Store>, OpenError>>
     None
 }
 
+#[cfg(feature = "etcd")]
+fn etcd(address: &str) -> Option<Result<Arc<dyn Store>, OpenError>> {
+    use crate::store::etcd::{EtcdOptions, EtcdStore};
+    let options = EtcdOptions::from_address(address)
+        .map_err(|error| OpenError::Address { address: shown(address), why: error.to_string() });
+    let opened = options.and_then(|options| EtcdStore::open(&options).map_err(OpenError::from));
+    Some(opened.map(|store| Arc::new(store) as Arc<dyn Store>))
+}
+
+#[cfg(not(feature = "etcd"))]
+fn etcd(_address: &str) -> Option<Result<Arc<dyn Store>, OpenError>> {
+    None
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(address: &str) -> Option<Result<Arc<dyn Store>, OpenError>> {
+    Some(crate::store::postgres::PostgresStore::open(address).map(|store| Arc::new(store) as Arc<dyn Store>))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn postgres(_address: &str) -> Option<Result<Arc<dyn Store>, OpenError>> {
+    None
+}
+
+/// An address as messages show it: without passwords, whatever else is wrong with it, and not endless.
+pub(crate) fn shown(address: &str) -> String {
+    let mut shown = address.to_owned();
+    if let Some(start) = address.find("://").map(|at| at + 3) {
+        // A password may hold any character, so it ends at the last that can end it.
+        if let Some(end) = address[start..].rfind('@').map(|at| start + at)
+            && let Some(colon) = address[start..end].find(':').map(|at| start + at)
+        {
+            shown.replace_range(colon + 1..end, "***");
+        }
+        if let Some(at) = shown.find('?') {
+            let parameters = shown.split_off(at + 1);
+            let hidden = parameters.split('&').map(|pair| match pair.split_once('=') {
+                Some((key, _)) if key.to_ascii_lowercase().contains("pass") => format!("{key}=***"),
+                _ => pair.to_owned(),
+            });
+            shown.push_str(&hidden.collect::<Vec<_>>().join("&"));
+        }
+    }
+    shown.chars().take(200).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_address_that_names_no_store_says_what_to_give() {
-        for address in ["", "sqlite:", "sqlite::memory:", ":memory:", "postgres://localhost/db", "a\0b"] {
+        for address in ["", "sqlite:", "sqlite::memory:", ":memory:", "mysql://localhost/db", "a\0b"] {
             let error = open(address).err().unwrap_or_else(|| panic!("{address:?} was opened"));
             assert!(matches!(error, OpenError::Address { .. }), "{address:?}: {error}");
             assert!(error.to_string().contains("give `sqlite:PATH`"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        for (address, wanted) in [
+            ("mysql://me:hush@db/app", "mysql://me:***@db/app"),
+            ("mysql://me:hu@sh:/?x@db/app", "mysql://me:***@db/app"),
+            ("postgres://db/app?user=me&Password=hush&x=1", "postgres://db/app?user=me&Password=***&x=1"),
+            ("postgres://me@db:1/app", "postgres://me@db:1/app"),
+            ("sqlite:a:b@c?password=d", "sqlite:a:b@c?password=d"),
+        ] {
+            assert_eq!(shown(address), wanted);
+        }
+    }
+
+    #[cfg(feature = "etcd")]
+    #[test]
+    fn an_address_of_etcd_is_opened_before_etcd_is_asked_and_a_mistake_in_it_is_named_without_its_password() {
+        assert!(open("etcd://ann:hush@localhost:1/a").is_ok());
+        let error = open("etcd://ann:hush@localhost:1/a?skew=1s").err().unwrap().to_string();
+        assert!(error.contains("`etcd://ann:***@localhost:1/a?skew=1s`") && error.contains("max_skew"), "{error}");
     }
 
     #[cfg(feature = "sqlite")]

@@ -1,16 +1,12 @@
 //! Runs a batch of operations and makes what they wrote durable in one commit.
 
-use std::time::Duration;
-
 use crate::draft::{Draft, Held};
 use crate::error::BreakerError;
 use crate::instance::{Change, Ran};
+use crate::least_lease::LeastLease;
 use crate::op::{Answer, Op};
 use crate::pool::{Loan, Pool};
 use crate::store::{CommitOutcome, Key, Locked, Snapshot, Store, StoreError, Write};
-
-/// How often a batch is run again where the store cannot lock others out. Of those who race, one wins each time.
-const ROUNDS: u32 = 24;
 
 pub(crate) type Settled = Result<Held, BreakerError>;
 
@@ -20,9 +16,10 @@ pub(crate) struct Ground<'a> {
     pub pool: &'a Pool,
     pub namespace: &'a str,
     pub history: usize,
+    pub least_lease: LeastLease,
 }
 
-/// What an operation came to on a plain look at the store.
+/// What an operation came to on a look at the record.
 pub(crate) enum Tried {
     /// It is settled: it wrote nothing, or failed.
     Settled(Settled),
@@ -30,11 +27,33 @@ pub(crate) enum Tried {
     Wants(Wanted),
 }
 
-/// What an operation wants to write, and its answer once that is done.
+/// What an operation wants to write, the record that it decided on, and its answer once that is done.
 pub(crate) struct Wanted {
-    based_on: u64,
+    pub view: Snapshot,
     change: Change,
     answer: Answer,
+}
+
+/// What became of what an operation wanted to write.
+pub(crate) enum CameTo {
+    /// It is settled.
+    Settled(Settled),
+    /// Nothing: others have written since it looked. The record as it is now, where that is known.
+    Lost(Option<Snapshot>),
+}
+
+/// An operation of a batch, and the last look at its record.
+pub(crate) struct Asked<'a> {
+    pub op: &'a Op,
+    pub view: Option<Snapshot>,
+}
+
+/// What became of a batch.
+pub(crate) struct Done {
+    /// In the order of the operations.
+    pub came_to: Vec<CameTo>,
+    /// Whether the store kept others out.
+    pub locked: bool,
 }
 
 impl<'a> Ground<'a> {
@@ -47,10 +66,18 @@ impl<'a> Ground<'a> {
         self.store.load(self.key(op))
     }
 
-    /// Runs an operation on a look at its record. Most write nothing and end here.
-    pub fn attempt(&self, op: &Op, view: &Snapshot) -> Tried {
+    /// Runs an operation on a plain look at the store. Most write nothing and end here.
+    pub fn attempt(&self, op: &Op) -> Tried {
+        match self.look(op) {
+            Ok(view) => self.decide(op, &view),
+            Err(error) => Tried::Settled(Err(error.into())),
+        }
+    }
+
+    /// Runs an operation on the record as it is known to be.
+    pub fn decide(&self, op: &Op, view: &Snapshot) -> Tried {
         let ran = match self.pool.lend() {
-            Ok(mut loan) => loan.run(op, view),
+            Ok(mut loan) => self.least_lease.judge(op, loan.run(op, view)),
             Err(fault) => Ran::Fault(fault),
         };
         match ran {
@@ -59,67 +86,64 @@ impl<'a> Ground<'a> {
             Ran::Done(answer, None) => {
                 Tried::Settled(Ok(Held { answer, transitions: Vec::new(), version: view.version }))
             }
-            Ran::Done(answer, Some(change)) => Tried::Wants(Wanted { based_on: view.version, change, answer }),
+            Ran::Done(answer, Some(change)) => Tried::Wants(Wanted { view: view.clone(), change, answer }),
         }
     }
 
-    /// Writes what one operation wants, if nobody has written since it looked; otherwise it is none.
-    pub fn write(&self, op: &Op, wanted: Wanted) -> Option<Settled> {
-        let Wanted { based_on, change, answer } = wanted;
+    /// Writes what one operation wants, if nobody has written since it looked.
+    pub fn write(&self, op: &Op, wanted: Wanted) -> CameTo {
+        let Wanted { view, change, answer } = wanted;
         let write = Write {
             key: self.key(op),
-            based_on,
-            version: based_on + change.commits,
+            based_on: view.version,
+            version: view.version + change.commits,
             data: change.data.as_deref(),
             transitions: &change.transitions,
             history: self.history,
         };
-        match self.store.commit(&[write]) {
-            Ok(outcomes) if outcomes == [CommitOutcome::Committed] => {
-                Some(Ok(Held { answer, transitions: change.transitions, version: based_on + change.commits }))
+        match self.store.commit(&[write]).map(|mut outcomes| outcomes.pop()) {
+            Ok(Some(CommitOutcome::Committed)) => {
+                let version = view.version + change.commits;
+                CameTo::Settled(Ok(Held { answer, transitions: change.transitions, version }))
             }
-            Ok(_) => None,
-            Err(error) => Some(Err(error.into())),
+            Ok(Some(CommitOutcome::Stale(present))) => CameTo::Lost(Some(present)),
+            Ok(None) => CameTo::Lost(None),
+            Err(error) => CameTo::Settled(Err(error.into())),
         }
     }
 
     /// Runs operations one after the other, each on what those before it wrote, and commits.
-    pub fn run(&self, ops: &[&Op]) -> Vec<Settled> {
-        let mut settled: Vec<Option<Settled>> = ops.iter().map(|_| None).collect();
+    pub fn run(&self, batch: &[Asked<'_>]) -> Done {
+        let mut came_to: Vec<Option<CameTo>> = batch.iter().map(|_| None).collect();
+        let mut locked = false;
         // An instance first: nobody waits for one with the store locked.
         match self.pool.lend() {
-            Ok(mut loan) => self.rounds(ops, &mut loan, &mut settled),
-            Err(fault) => fail(&mut settled, &fault.into()),
-        }
-        let contended = |op: &&Op| Err(BreakerError::Contended { dependency: op.dependency.to_string() });
-        settled.into_iter().zip(ops).map(|(settled, op)| settled.unwrap_or_else(|| contended(op))).collect()
-    }
-
-    fn rounds(&self, ops: &[&Op], loan: &mut Loan<'_>, settled: &mut [Option<Settled>]) {
-        for round in 0..ROUNDS {
-            let result = match self.store.lock() {
-                Ok(Some(locked)) => self.locked(ops, loan, settled, locked),
-                Ok(None) => self.racing(ops, loan, settled),
-                Err(error) => Err(error),
-            };
-            if let Err(error) = result {
-                fail(settled, &error.into());
+            Ok(mut loan) => {
+                let result = match self.store.lock() {
+                    Ok(Some(lock)) => {
+                        locked = true;
+                        self.locked(batch, &mut loan, &mut came_to, lock)
+                    }
+                    Ok(None) => self.racing(batch, &mut loan, &mut came_to),
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = result {
+                    fail(&mut came_to, &error.into());
+                }
             }
-            if settled.iter().all(Option::is_some) {
-                return;
-            }
-            std::thread::sleep(Duration::from_micros(fastrand::u64(..100 * u64::from(round + 1))));
+            Err(fault) => fail(&mut came_to, &fault.into()),
         }
+        Done { came_to: came_to.into_iter().map(|came_to| came_to.unwrap_or(CameTo::Lost(None))).collect(), locked }
     }
 
     fn locked(
         &self,
-        ops: &[&Op],
+        batch: &[Asked<'_>],
         loan: &mut Loan<'_>,
-        settled: &mut [Option<Settled>],
+        came_to: &mut [Option<CameTo>],
         mut locked: Box<dyn Locked + '_>,
     ) -> Result<(), StoreError> {
-        let drafts = self.drafts(ops, loan, settled, |key| locked.load(key));
+        let drafts = self.drafts(batch, loan, came_to, |asked| locked.load(self.key(asked.op)));
         let writes = self.writes(&drafts);
         if writes.is_empty() {
             return Ok(());
@@ -128,52 +152,68 @@ impl<'a> Ground<'a> {
         drop(writes);
         // Also where a store's lock does not hold what it promises, nothing is answered that was not written.
         locked.finish()?;
-        settle(drafts, outcomes, settled);
+        settle(drafts, outcomes, came_to);
         Ok(())
     }
 
-    fn racing(&self, ops: &[&Op], loan: &mut Loan<'_>, settled: &mut [Option<Settled>]) -> Result<(), StoreError> {
-        let drafts = self.drafts(ops, loan, settled, |key| self.store.load(key));
-        let writes = self.writes(&drafts);
-        if writes.is_empty() {
-            return Ok(());
+    fn racing(
+        &self,
+        batch: &[Asked<'_>],
+        loan: &mut Loan<'_>,
+        came_to: &mut [Option<CameTo>],
+    ) -> Result<(), StoreError> {
+        let mut drafts = self.drafts(batch, loan, came_to, |asked| {
+            // The newest that anyone has seen: the commit says whether it still holds.
+            let views = batch.iter().filter(|other| other.op.dependency == asked.op.dependency);
+            match views.filter_map(|other| other.view.as_ref()).max_by_key(|view| (view.version, view.at)) {
+                Some(view) => Ok(view.clone()),
+                None => self.store.load(self.key(asked.op)),
+            }
+        });
+        // A second write of one record rests on the first, which may lose its race, and each is judged for itself.
+        drafts.iter_mut().for_each(|(_, draft)| draft.writes.truncate(1));
+        drafts.retain(|(_, draft)| !draft.writes.is_empty());
+        let mut drafts = drafts.into_iter().peekable();
+        while drafts.peek().is_some() {
+            let part: Vec<_> = drafts.by_ref().take(self.store.max_records().max(1)).collect();
+            let outcomes = self.store.commit(&self.writes(&part))?;
+            settle(part, outcomes, came_to);
         }
-        let outcomes = self.store.commit(&writes)?;
-        drop(writes);
-        settle(drafts, outcomes, settled);
         Ok(())
     }
 
-    /// Runs all that is not settled yet. What failed, and what rests on nothing unwritten, is settled then.
+    /// Runs all. What failed, and what rests on nothing unwritten, is settled then.
     fn drafts<'b>(
         &self,
-        ops: &[&'b Op],
+        batch: &'b [Asked<'_>],
         loan: &mut Loan<'_>,
-        settled: &mut [Option<Settled>],
-        mut load: impl FnMut(Key<'_>) -> Result<Snapshot, StoreError>,
+        came_to: &mut [Option<CameTo>],
+        mut look: impl FnMut(&Asked<'_>) -> Result<Snapshot, StoreError>,
     ) -> Vec<(&'b Op, Draft)> {
         let mut drafts: Vec<(&Op, Draft)> = Vec::new();
-        for (place, op) in ops.iter().enumerate().filter(|(place, _)| settled[*place].is_none()).collect::<Vec<_>>() {
+        for (place, asked) in batch.iter().enumerate() {
+            let op = asked.op;
             let known = drafts.iter().position(|(other, _)| other.dependency == op.dependency);
             let index = match known {
                 Some(index) => index,
-                None => match load(self.key(op)) {
+                None => match look(asked) {
                     Ok(base) => {
                         drafts.push((op, Draft::new(base)));
                         drafts.len() - 1
                     }
                     Err(error) => {
-                        settled[place] = Some(Err(error.into()));
+                        came_to[place] = Some(CameTo::Settled(Err(error.into())));
                         continue;
                     }
                 },
             };
             let draft = &mut drafts[index].1;
-            settled[place] = match loan.run(op, &draft.view) {
+            let settled = match self.least_lease.judge(op, loan.run(op, &draft.view)) {
                 Ran::Done(answer, change) => draft.take(place, answer, change).map(Ok),
                 Ran::Refused(error) => Some(Err(op.explain(error))),
                 Ran::Fault(fault) => Some(Err(fault.into())),
             };
+            came_to[place] = settled.map(CameTo::Settled);
         }
         drafts
     }
@@ -186,20 +226,21 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// Settles what was written; what lost its race stays open for the next round.
-fn settle(drafts: Vec<(&Op, Draft)>, outcomes: Vec<CommitOutcome>, settled: &mut [Option<Settled>]) {
+/// Settles what was written; the rest has lost its race.
+fn settle(drafts: Vec<(&Op, Draft)>, outcomes: Vec<CommitOutcome>, came_to: &mut [Option<CameTo>]) {
     let pending = drafts.into_iter().flat_map(|(_, draft)| draft.writes);
     for (pending, outcome) in pending.zip(outcomes) {
-        if outcome == CommitOutcome::Committed {
-            for (place, held) in pending.riders {
-                settled[place] = Some(Ok(held));
-            }
+        for (place, held) in pending.riders {
+            came_to[place] = Some(match &outcome {
+                CommitOutcome::Committed => CameTo::Settled(Ok(held)),
+                CommitOutcome::Stale(present) => CameTo::Lost(Some(present.clone())),
+            });
         }
     }
 }
 
-fn fail(settled: &mut [Option<Settled>], error: &BreakerError) {
-    for open in settled.iter_mut().filter(|settled| settled.is_none()) {
-        *open = Some(Err(error.clone()));
+fn fail(came_to: &mut [Option<CameTo>], error: &BreakerError) {
+    for open in came_to.iter_mut().filter(|came_to| came_to.is_none()) {
+        *open = Some(CameTo::Settled(Err(error.clone())));
     }
 }

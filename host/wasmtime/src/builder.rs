@@ -14,6 +14,7 @@ use crate::group::Group;
 use crate::host::{Host, Inner};
 use crate::instance::{Blueprint, MakeError};
 use crate::last_known::LastKnown;
+use crate::least_lease::LeastLease;
 use crate::local::LocalAdmission;
 use crate::pool::Pool;
 use crate::store::Store;
@@ -192,6 +193,10 @@ impl HostBuilder {
             Place::Address(address) => address::open(&address)?,
             Place::Store(store) => store,
         };
+        let least_lease = LeastLease::on(&*store);
+        if let Some(fault) = least_lease.fault(&self.default_policy) {
+            return Err(OpenError::InvalidPolicy(vec![fault]));
+        }
         let caller = self.caller.unwrap_or_else(|| format!("pid {}", std::process::id()));
         let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed));
         Ok(Host::new(Inner {
@@ -206,6 +211,7 @@ impl HostBuilder {
             namespace: self.namespace.into(),
             default_policy: self.default_policy,
             history: self.history,
+            least_lease,
             caller: caller.into(),
             on_store_error: self.on_store_error,
         }))

@@ -10,9 +10,12 @@ use crate::wire::{Deferral, PolicyFault};
 #[non_exhaustive]
 pub enum OpenError {
     /// The address of the store names no store of this build.
-    #[error("`{address}` is no store address: {why}; give `sqlite:PATH`, a path, or `memory`")]
+    #[error(
+        "`{address}` is no store address: {why}; give `sqlite:PATH`, a path, `postgres://HOST/DATABASE`, \
+         `etcd://HOST:PORT`, or `memory`"
+    )]
     Address {
-        /// The address as given.
+        /// The address as given, without passwords; cut where it is long.
         address: String,
         /// What is wrong with it.
         why: String,
@@ -74,6 +77,14 @@ pub enum StoreError {
         /// The latest schema that this release knows.
         known: u64,
     },
+    /// Whether it did the last write is not known: the answer was lost, and it could not be asked again in time.
+    #[error("the store {place} may or may not have done the last write: {why}")]
+    InDoubt {
+        /// The store.
+        place: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// Something else.
     #[error("the store {place} failed: {why}")]
     Other {
@@ -84,7 +95,8 @@ pub enum StoreError {
     },
 }
 
-/// Why an operation on a breaker came to nothing. It then changed nothing.
+/// Why an operation on a breaker came to nothing. It then changed nothing, but for [`StoreError::InDoubt`], which leaves
+/// that open.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BreakerError {
@@ -127,9 +139,9 @@ pub enum BreakerError {
 
 impl BreakerError {
     /// Whether what was asked for may be asked for again without being done twice. Not so where a thread panicked while it
-    /// was writing.
+    /// was writing, or where the store does not know.
     pub(crate) fn surely_changed_nothing(&self) -> bool {
-        !matches!(self, BreakerError::Other(_))
+        !matches!(self, BreakerError::Other(_) | BreakerError::Store(StoreError::InDoubt { .. }))
     }
 }
 

@@ -7,15 +7,16 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::batch::{Ground, Settled, Wanted};
+use crate::batch::{Asked, CameTo, Done, Ground, Wanted};
 use crate::error::BreakerError;
 use crate::op::Op;
+use crate::store::Snapshot;
 
 #[derive(Default)]
 pub(crate) struct Group {
     queue: Mutex<Queue>,
-    /// For so many operations more, a leader locks the store before it decides, since others write to it as well: what
-    /// was decided before the lock would most likely be out of date.
+    /// For so many operations more, a leader locks the store before it decides, where the store can be locked, since
+    /// others write to it as well: what was decided before the lock would most likely be out of date.
     wary: AtomicU32,
 }
 
@@ -39,9 +40,15 @@ struct Cohort {
 struct Progress {
     stage: Stage,
     /// In the order in which they came.
-    ops: Vec<Op>,
-    /// Their answers, in the same order.
-    settled: Vec<Option<Settled>>,
+    waiting: Vec<Waiting>,
+    /// What became of them, in the same order.
+    came_to: Vec<Option<CameTo>>,
+}
+
+/// An operation, and the record that it decided on, if it has looked.
+struct Waiting {
+    op: Op,
+    view: Option<Snapshot>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,39 +62,46 @@ enum Stage {
 }
 
 impl Group {
-    /// Settles an operation that wants to write.
-    pub fn submit(&self, ground: &Ground<'_>, op: Op, wanted: Wanted) -> Settled {
+    /// Writes what an operation wants, alone or with others. Where it has lost a race, others are let by before it comes
+    /// again.
+    pub fn submit(&self, ground: &Ground<'_>, op: &Op, wanted: Wanted) -> CameTo {
         let mut queue = lock(&self.queue);
         if queue.led {
-            return self.wait(queue, ground, op);
+            return self.wait(queue, ground, Waiting { op: op.clone(), view: Some(wanted.view) });
         }
         queue.led = true;
         drop(queue);
         let mut lead = Lead { group: self, cohort: None, handed_on: false };
-        if !self.is_wary() {
-            if let Some(settled) = ground.write(&op, wanted) {
-                return settled;
-            }
-            self.wary.store(WARY_FOR, Ordering::Relaxed);
+        if self.is_wary() {
+            lead.cohort = lock(&self.queue).next.take();
+            return lead.run(ground, Some(Asked { op, view: Some(wanted.view) })).0;
         }
+        let present = match ground.write(op, wanted) {
+            CameTo::Lost(present) => present,
+            settled => return settled,
+        };
         // Decide again, now with whoever has come meanwhile.
         lead.cohort = lock(&self.queue).next.take();
-        lead.run(ground, Some(&op)).unwrap_or_else(abandoned)
+        let (came_to, locked) = lead.run(ground, Some(Asked { op, view: present }));
+        if locked {
+            self.wary.store(WARY_FOR, Ordering::Relaxed);
+        }
+        came_to
     }
 
-    /// Settles an operation with the next commit, if one is being written now; otherwise it comes back. What it would
-    /// decide on before that will be out of date.
-    pub fn join(&self, ground: &Ground<'_>, op: Op) -> Result<Settled, Op> {
+    /// Settles an operation with the next commit, if one is being written now: what it would decide on before that will be
+    /// out of date.
+    pub fn join(&self, ground: &Ground<'_>, op: &Op) -> Option<CameTo> {
         let queue = lock(&self.queue);
-        if queue.led { Ok(self.wait(queue, ground, op)) } else { Err(op) }
+        queue.led.then(|| self.wait(queue, ground, Waiting { op: op.clone(), view: None }))
     }
 
     /// Waits for the next commit, or leads it.
-    fn wait(&self, mut queue: MutexGuard<'_, Queue>, ground: &Ground<'_>, op: Op) -> Settled {
+    fn wait(&self, mut queue: MutexGuard<'_, Queue>, ground: &Ground<'_>, waiting: Waiting) -> CameTo {
         let cohort = queue.next.get_or_insert_default().clone();
         let mut progress = lock(&cohort.progress);
-        let place = progress.ops.len();
-        progress.ops.push(op);
+        let place = progress.waiting.len();
+        progress.waiting.push(waiting);
         drop(queue);
         loop {
             progress = match progress.stage {
@@ -99,7 +113,7 @@ impl Group {
                     lock(&cohort.progress)
                 }
                 Stage::Settled => {
-                    return progress.settled.get_mut(place).and_then(Option::take).unwrap_or_else(abandoned);
+                    return progress.came_to.get_mut(place).and_then(Option::take).unwrap_or_else(abandoned);
                 }
             };
         }
@@ -126,21 +140,24 @@ struct Lead<'a> {
 
 impl Lead<'_> {
     /// Runs an operation that is in no cohort, and comes first, and those of the cohort in the order in which they came.
-    fn run(mut self, ground: &Ground<'_>, own: Option<&Op>) -> Option<Settled> {
-        let waiting = self.cohort.iter().flat_map(|cohort| std::mem::take(&mut lock(&cohort.progress).ops));
-        let waiting: Vec<Op> = waiting.collect();
-        let ops: Vec<&Op> = own.into_iter().chain(&waiting).collect();
-        let mut settled = ground.run(&ops).into_iter();
-        let answer = own.and_then(|_| settled.next());
+    /// What became of the first, and whether the store was locked.
+    fn run(mut self, ground: &Ground<'_>, own: Option<Asked<'_>>) -> (CameTo, bool) {
+        let waiting = self.cohort.iter().flat_map(|cohort| std::mem::take(&mut lock(&cohort.progress).waiting));
+        let waiting: Vec<Waiting> = waiting.collect();
+        let is_own = own.is_some();
+        let others = waiting.iter().map(|waiting| Asked { op: &waiting.op, view: waiting.view.clone() });
+        let Done { came_to, locked } = ground.run(&own.into_iter().chain(others).collect::<Vec<_>>());
+        let mut came_to = came_to.into_iter();
+        let first = if is_own { came_to.next() } else { None };
         self.hand_on();
-        self.tell(settled.map(Some).collect());
-        answer
+        self.tell(came_to.map(Some).collect());
+        (first.unwrap_or_else(abandoned), locked)
     }
 
-    fn tell(&mut self, settled: Vec<Option<Settled>>) {
+    fn tell(&mut self, came_to: Vec<Option<CameTo>>) {
         if let Some(cohort) = self.cohort.take() {
             let mut progress = lock(&cohort.progress);
-            progress.settled = settled;
+            progress.came_to = came_to;
             progress.stage = Stage::Settled;
             drop(progress);
             cohort.told.notify_all();
@@ -170,8 +187,8 @@ impl Drop for Lead<'_> {
     }
 }
 
-fn abandoned() -> Settled {
-    Err(BreakerError::Other("the thread that was writing this operation panicked".to_owned()))
+fn abandoned() -> CameTo {
+    CameTo::Settled(Err(BreakerError::Other("the thread that was writing this operation panicked".to_owned())))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,19 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::batch::{Ground, Settled, Tried};
+use crate::batch::{CameTo, Ground, Settled, Tried};
 use crate::breaker::Breaker;
 use crate::builder::{HostBuilder, OnStoreError};
 use crate::clock::Clock;
 use crate::component::Component;
-use crate::error::{OpenError, StoreError};
+use crate::error::{BreakerError, OpenError, StoreError};
 use crate::events;
 use crate::group::Group;
 use crate::last_known::LastKnown;
+use crate::least_lease::LeastLease;
 use crate::local::LocalAdmission;
 use crate::op::Op;
 use crate::pool::Pool;
 use crate::prune::{self, Pruned};
+use crate::race::{Next, Race};
 use crate::store::{Snapshot, Store};
 use crate::transitions::Transitions;
 use crate::wire::Policy;
@@ -55,6 +57,7 @@ pub(crate) struct Inner {
     pub namespace: Box<str>,
     pub default_policy: Policy,
     pub history: usize,
+    pub least_lease: LeastLease,
     pub caller: Arc<str>,
     pub on_store_error: OnStoreError,
 }
@@ -71,8 +74,9 @@ impl Host {
         Host { inner: self.inner.clone(), _life: None }
     }
 
-    /// Opens a host on the store at an address: `sqlite:PATH`, a bare path (the same), or `memory` (a store of this host
-    /// alone, gone with it).
+    /// Opens a host on the store at an address: `sqlite:PATH`, a bare path (the same),
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE` (feature `postgres`), `etcd://HOST:PORT,HOST:PORT/PREFIX` (feature
+    /// `etcd`), or `memory` (a store of this host alone, gone with it).
     ///
     /// # Errors
     /// [`OpenError`]: the address, the store, or the component.
@@ -149,25 +153,53 @@ impl Inner {
     /// Runs an operation; its answer is durable when this returns. It is tried on `view`, where one is given, before the
     /// store is looked at. The look that it was tried on comes back.
     pub fn perform(&self, op: Op, view: Option<Snapshot>) -> (Settled, Option<Snapshot>) {
-        let ground =
-            Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
-        let dependency = op.dependency.clone();
-        let op = match op.call.nearly_always_writes() {
-            true => match self.group.join(&ground, op) {
-                Ok(settled) => return (self.traced(&dependency, settled), None),
-                Err(op) => op,
-            },
-            false => op,
+        let ground = Ground {
+            store: &*self.store,
+            pool: &self.pool,
+            namespace: &self.namespace,
+            history: self.history,
+            least_lease: self.least_lease,
+        };
+        // What it would decide on while others write would be out of date.
+        let joined = if op.call.nearly_always_writes() { self.group.join(&ground, &op) } else { None };
+        let view = match joined {
+            Some(CameTo::Settled(settled)) => return (self.traced(&op.dependency, settled), None),
+            Some(CameTo::Lost(present)) => present,
+            None => view,
         };
         let view = match view.map_or_else(|| ground.look(&op), Ok) {
             Ok(view) => view,
-            Err(error) => return (self.traced(&dependency, Err(error.into())), None),
+            Err(error) => return (self.traced(&op.dependency, Err(error.into())), None),
         };
-        let settled = match ground.attempt(&op, &view) {
-            Tried::Settled(settled) => settled,
-            Tried::Wants(wanted) => self.group.submit(&ground, op, wanted),
-        };
-        (self.traced(&dependency, settled), Some(view))
+        let settled = self.settle(&ground, &op, &view);
+        (self.traced(&op.dependency, settled), Some(view))
+    }
+
+    /// Tries until it is settled: others may be faster, and then it decides again.
+    fn settle(&self, ground: &Ground<'_>, op: &Op, view: &Snapshot) -> Settled {
+        let mut tried = ground.decide(op, view);
+        let mut race = None;
+        loop {
+            let wanted = match tried {
+                Tried::Settled(settled) => return settled,
+                Tried::Wants(wanted) => wanted,
+            };
+            let race = race.get_or_insert_with(|| Race::new(&op.call));
+            let present = match self.group.submit(ground, op, wanted) {
+                CameTo::Settled(settled) => return settled,
+                CameTo::Lost(present) => present,
+            };
+            tried = match (race.lost(), present) {
+                (Next::GiveUp, _) => return Err(BreakerError::Contended { dependency: op.dependency.to_string() }),
+                (Next::Decide, Some(present)) => ground.decide(op, &present),
+                (Next::Decide, None) => ground.attempt(op),
+                (Next::LookAfter(pause), _) => {
+                    std::thread::sleep(pause);
+                    race.again();
+                    ground.attempt(op)
+                }
+            };
+        }
     }
 
     fn traced(&self, dependency: &str, settled: Settled) -> Settled {

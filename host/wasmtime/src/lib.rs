@@ -37,12 +37,14 @@
 //! - [`Breaker`]: one dependency. [`call`](Breaker::call) and [`call_async`](Breaker::call_async) do it all;
 //!   [`acquire`](Breaker::acquire) hands out a [`PermitGuard`] to report with.
 //! - [`Policy`]: when a breaker trips, how long it stays open, who may probe.
-//! - [`store`]: SQLite, memory, and the trait for a store of your own, with a suite to check it (feature `conformance`).
+//! - [`store`]: SQLite, PostgreSQL, etcd, memory, and the trait for a store of your own, with a suite to check it (feature
+//!   `conformance`).
 //! - [`Component`]: the embedded component, or another from a file.
 //!
 //! # What to know
 //!
-//! - All processes that share a record must read one clock. A step of it delays recovery by one open window at most.
+//! - All processes that share a record must read one clock; on etcd, clocks that are set by NTP, which is checked. A step
+//!   of it delays recovery by one open window, or one lease, at most.
 //! - While the component's last answer holds (the policy's `fresh_ms`, 250 ms by default) closed calls are admitted and open
 //!   ones refused from memory, in nanoseconds, and successes are counted there: see [`Breaker`]. Another process hears of
 //!   them that much later, so a small `minimum_calls` with many processes trips early. A crash loses the successes that
@@ -55,6 +57,8 @@
 //! # Features
 //!
 //! - `sqlite` (default): the SQLite store.
+//! - `postgres`: the PostgreSQL store.
+//! - `etcd`: the etcd store.
 //! - `conformance`: the suite that a store of your own is checked with.
 //! - `replay`: runs files of steps through a host.
 //! - `tower`: a layer that puts a breaker in front of any tower service.
@@ -85,10 +89,12 @@ mod host;
 mod instance;
 mod last_known;
 mod lease_keeper;
+mod least_lease;
 mod local;
 mod op;
 mod pool;
 mod prune;
+mod race;
 mod recorded;
 #[cfg(feature = "replay")]
 pub mod replay;

@@ -29,10 +29,10 @@ use crate::measure::Effort;
 use crate::setting::Result;
 use crate::table::Rows;
 
-/// Rows that are measured together: their names, and how.
-type Together = (&'static [&'static str], fn(Effort) -> Rows);
+type Measure = fn(Effort) -> Rows;
 
-const GROUPS: [Together; 11] = [
+/// Rows that are measured together, by their names.
+const GROUPS: [(&[&str], Measure); 11] = [
     (&["closed-1t"], admission::closed_one_thread),
     (&["closed-2t"], admission::closed_two_threads),
     (&["refused-1t"], admission::refused),

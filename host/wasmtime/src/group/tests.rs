@@ -14,15 +14,22 @@ struct Slow {
     commits: AtomicUsize,
     fails: AtomicBool,
     takes: Duration,
+    /// A commit had two writes of one record.
+    twice: AtomicBool,
 }
 
 impl Slow {
     fn new() -> Arc<Self> {
+        Self::that_takes(Duration::from_millis(20))
+    }
+
+    fn that_takes(takes: Duration) -> Arc<Self> {
         Arc::new(Slow {
             inner: MemoryStore::new(),
             commits: AtomicUsize::new(0),
             fails: AtomicBool::new(false),
-            takes: Duration::from_millis(20),
+            takes,
+            twice: AtomicBool::new(false),
         })
     }
 }
@@ -33,6 +40,8 @@ impl Store for Slow {
     }
     fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
         self.commits.fetch_add(1, Ordering::SeqCst);
+        let keys: std::collections::HashSet<Key<'_>> = writes.iter().map(|write| write.key).collect();
+        self.twice.fetch_or(keys.len() < writes.len(), Ordering::SeqCst);
         std::thread::sleep(self.takes);
         if self.fails.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable { place: "test".to_owned(), why: "told to".to_owned() });
@@ -134,7 +143,8 @@ fn one_that_fails_alone_does_not_fail_its_neighbours() {
 
 #[test]
 fn a_removal_among_others_takes_the_history_with_it() {
-    let host = Host::builder().shared_store(Slow::new()).build().unwrap();
+    let store = Slow::new();
+    let host = Host::builder().shared_store(store.clone()).build().unwrap();
     let breaker = host.breaker("a");
     for _ in 0..10 {
         together(6, |number| match number {
@@ -148,6 +158,22 @@ fn a_removal_among_others_takes_the_history_with_it() {
         breaker.forget().unwrap();
         assert_eq!(breaker.history(100).unwrap(), []);
     }
+    assert!(!store.twice.load(Ordering::SeqCst), "a write rested on one that may lose its race, in the same commit");
+}
+
+#[test]
+fn fifty_hosts_that_report_at_once_are_all_counted() {
+    let store = Slow::that_takes(Duration::from_millis(2));
+    let hosts: Vec<Host> = (0..50)
+        .map(|_| Host::builder().shared_store(store.clone()).default_policy(never_trips()).build().unwrap())
+        .collect();
+    let permit = match hosts[0].breaker("a").acquire().unwrap() {
+        Decision::Proceed(guard) => guard.into_permit(),
+        other => panic!("{other:?}"),
+    };
+    let receipts = together(50, |number| hosts[number].breaker("a").report(permit, Outcome::Failure, None));
+    assert!(receipts.iter().all(|receipt| receipt.as_ref().is_ok_and(|receipt| receipt.is_applied())), "{receipts:?}");
+    assert_eq!(hosts[0].breaker("a").inspect().unwrap().failures, 50);
 }
 
 #[test]

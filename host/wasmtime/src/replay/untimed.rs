@@ -32,6 +32,10 @@ impl Store for Untimed {
         Ok(self.0.lock()?.map(|locked| Box::new(UntimedLocked(locked)) as Box<dyn Locked + '_>))
     }
 
+    fn max_records(&self) -> usize {
+        self.0.max_records()
+    }
+
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
         self.0.list(namespace)
     }

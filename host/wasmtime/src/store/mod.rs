@@ -20,14 +20,29 @@
 //!    another process would; it names each obligation that is not met. `examples/swap_store.rs` does so in 50 lines.
 //! 6. Hand it over: [`HostBuilder::store`](crate::HostBuilder::store).
 
+#[cfg(feature = "etcd")]
+pub mod etcd;
 mod memory;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
+use std::time::Duration;
+
 pub use memory::MemoryStore;
 
+use crate::error::OpenError;
 pub use crate::error::StoreError;
 use crate::wire::Transition;
+
+/// Opens the store at an address, as [`Host::open`](crate::Host::open) does.
+///
+/// # Errors
+/// [`OpenError`]: the address, or the store.
+pub fn open(address: &str) -> Result<std::sync::Arc<dyn Store>, OpenError> {
+    crate::address::open(address)
+}
 
 /// Which record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,7 +131,8 @@ pub struct Page {
 /// 3. **Writes of one commit** are judged in order, each for itself; a later one sees what an earlier one did. Record and
 ///    transitions of a write become visible together.
 /// 4. **What was committed stays**, through a crash of the process (and of the machine, unless the store says otherwise).
-///    On an error none of the writes is done. A commit whose acknowledgement was lost is resolved by reading back.
+///    On an error none of the writes is done. A commit whose acknowledgement was lost is resolved by reading back; where
+///    that cannot be had in time it is [`InDoubt`](StoreError::InDoubt), and never a guess.
 /// 5. **Versions never repeat** for a pair, not even after it was removed, alone or with its namespace. A missing record
 ///    has the highest version ever given for it, or a higher one; 0 in a namespace that was never written.
 /// 6. **Pairs stay apart.** Namespace and dependency are compared byte for byte and never joined: any two pairs that
@@ -143,6 +159,18 @@ pub trait Store: Send + Sync + 'static {
     /// Those of the store, a lock that could not be had in time among them.
     fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
         Ok(None)
+    }
+
+    /// How many records the writes of one [`commit`](Store::commit) may speak of at most; at least 1. Unbounded unless a
+    /// store says otherwise.
+    fn max_records(&self) -> usize {
+        usize::MAX
+    }
+
+    /// How far the clocks that [`Snapshot::at`] is read from may be apart, where there is more than one; none where all
+    /// processes read one clock. A host then refuses leases shorter than twice that.
+    fn max_skew(&self) -> Option<Duration> {
+        None
     }
 
     /// The dependencies of a namespace that have a record, sorted by their bytes.
@@ -213,6 +241,14 @@ impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
 
     fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
         (**self).lock()
+    }
+
+    fn max_records(&self) -> usize {
+        (**self).max_records()
+    }
+
+    fn max_skew(&self) -> Option<Duration> {
+        (**self).max_skew()
     }
 
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {

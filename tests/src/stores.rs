@@ -1,0 +1,37 @@
+//! The stores on a server of their own, where there is one.
+
+/// A kind of store, and what it is found by.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Its name.
+    pub name: &'static str,
+    /// The environment variable that holds its address.
+    pub variable: &'static str,
+    /// What to do where that is not set.
+    pub hint: &'static str,
+}
+
+/// PostgreSQL.
+pub const POSTGRES: Kind = Kind {
+    name: "PostgreSQL",
+    variable: "HALFOPEN_TEST_POSTGRES",
+    hint: "to test it: eval \"$(.ci/postgres start FOLDER)\"",
+};
+
+/// etcd.
+pub const ETCD: Kind =
+    Kind { name: "etcd", variable: "HALFOPEN_TEST_ETCD", hint: "to test it: eval \"$(.ci/etcd start FOLDER)\"" };
+
+/// All that there are.
+pub const ALL: [Kind; 2] = [POSTGRES, ETCD];
+
+impl Kind {
+    /// The address of its server. Where there is none, it says so.
+    pub fn address(self) -> Option<String> {
+        let address = std::env::var(self.variable).ok().filter(|address| !address.is_empty());
+        if address.is_none() {
+            eprintln!("NOT TESTED: {}, as {} is not set; {}", self.name, self.variable, self.hint);
+        }
+        address
+    }
+}

@@ -1,0 +1,74 @@
+//! What must hold on every store that callers on many machines share. It is tested on those whose servers the environment
+//! names, and says which it did not test.
+
+mod program;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use halfopen::conformance::obligations;
+use halfopen::replay::Replay;
+use halfopen::store;
+use halfopen_tests::herd::{self, Place};
+use halfopen_tests::process::play;
+use halfopen_tests::scenarios;
+use halfopen_tests::stores::{self, Kind};
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    play(&herd::ROLES);
+    let found = stores::ALL.into_iter().filter_map(|kind| Some((kind, kind.address()?)));
+    let trials = found.flat_map(|(kind, address)| of_store(kind, &address)).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// A herd, in a place of its own.
+type Herd = fn(&Place);
+
+fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
+    let mut trials = conformance(kind, address);
+    let place = address.to_owned();
+    let run: Arc<scenarios::Run> = Arc::new(move |scenario| Ok(Replay::at(&place)?.run(scenario)?));
+    trials.extend(scenarios::trials(kind.name, run));
+    let herds: [(&str, Herd); 4] = [
+        ("of_a_thousand_callers_in_eight_processes_exactly_one_probes", |place| {
+            herd::exactly_one_probes(place, 8, 125);
+        }),
+        ("fifty_failures_reported_at_once_by_five_processes_are_all_counted", |place| {
+            herd::all_failures_are_counted(place, 5, 10);
+        }),
+        ("fifty_failures_reported_at_once_by_fifty_processes_are_all_counted", |place| {
+            herd::all_failures_are_counted(place, 50, 1);
+        }),
+        ("of_fifty_failures_reported_at_once_exactly_the_last_one_trips", |place| {
+            herd::exactly_the_last_failure_trips(place, 5, 10);
+        }),
+    ];
+    trials.extend(herds.map(|(name, herd)| {
+        let address = address.to_owned();
+        let test = move || {
+            let place = Place::at(&address);
+            herd(&place);
+            Ok(place.host(&halfopen::Policy::default()).remove_namespace()?)
+        };
+        Trial::test(name, test).with_kind(kind.name)
+    }));
+    let address = address.to_owned();
+    let test = move || {
+        program::runs_shows_and_replays(&address);
+        Ok(())
+    };
+    trials.push(Trial::test("the_program_runs_shows_and_replays_and_shows_no_password", test).with_kind(kind.name));
+    trials
+}
+
+/// The suite, a test for each obligation.
+fn conformance(kind: Kind, address: &str) -> Vec<Trial> {
+    let of = |obligation: halfopen::conformance::Obligation| {
+        let address = address.to_owned();
+        let open = move || store::open(&address).unwrap_or_else(|error| panic!("the store does not open: {error}"));
+        let check = move || obligation.check(&open).map_err(|broken| broken.to_string().into());
+        Trial::test(obligation.name, check).with_kind(kind.name)
+    };
+    obligations().into_iter().map(of).collect()
+}
