@@ -7,6 +7,7 @@ use event_listener::{EventListener, Listener};
 
 use crate::breaker::{Breaker, Decision, mismatch};
 use crate::builder::OnStoreError;
+use crate::clock::SystemClock;
 use crate::draft::Held;
 use crate::error::{BreakerError, StoreError};
 use crate::events;
@@ -22,7 +23,7 @@ use crate::wire::{self, Deferral};
 const LATE: u32 = 3;
 
 /// The bytes of a caller's name, at most.
-const LONGEST_CALLER: usize = 64;
+pub(crate) const LONGEST_CALLER: usize = 64;
 
 /// What came of asking, and where the answer is from.
 pub(crate) enum Answered {
@@ -124,12 +125,15 @@ impl Breaker {
     /// The epoch and the generation that one more call is admitted in, if that is known without a closer look.
     #[inline(always)]
     pub(crate) fn still_admits(&self) -> Option<(u64, u32)> {
-        self.memory()?.still_admits(&*self.handle.host.inner.clock)
+        let local = self.handle.local.as_ref().filter(|_| self.handle.plain)?;
+        let inner = &*self.handle.host.inner;
+        if inner.machine_clock { local.still_admits(&SystemClock) } else { local.still_admits(&*inner.clock) }
     }
 
     /// What memory says, where it says so plainly.
     pub(crate) fn plainly(&self) -> Plain {
-        self.memory().map_or(Plain::Else, |local| local.plainly(&*self.handle.host.inner.clock))
+        let local = self.handle.local.as_ref().filter(|_| self.handle.plain);
+        local.map_or(Plain::Else, |local| local.plainly(&*self.handle.host.inner.clock))
     }
 
     /// The refusal that memory has, so many ms after the look; none where another look has come meanwhile.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::acquire::LONGEST_CALLER;
 use crate::error::{BreakerError, StoreError};
 use crate::guard::PermitGuard;
 use crate::host::Host;
@@ -57,6 +58,16 @@ pub(crate) struct Handle {
     pub timeout: Option<Duration>,
     /// What is known in memory; none where local admission is off.
     pub local: Option<Arc<Local>>,
+    /// Whether its calls may go the short way: nothing is set here that each of them would have to heed.
+    pub plain: bool,
+}
+
+impl Handle {
+    /// Changes what is set.
+    fn set(&mut self, change: impl FnOnce(&mut Self)) {
+        change(self);
+        self.plain = self.timeout.is_none() && self.caller.len() <= LONGEST_CALLER;
+    }
 }
 
 impl Clone for Breaker {
@@ -76,7 +87,9 @@ impl Breaker {
         let caller = host.inner.caller.clone();
         let local = host.inner.local.as_ref().map(|admission| admission.of(&dependency));
         let dependency = local.as_ref().map_or_else(|| dependency.into(), |local| local.dependency.clone());
-        Breaker { handle: Arc::new(Handle { host, dependency, caller, timeout: None, local }) }
+        let mut handle = Handle { host, dependency, caller, timeout: None, local, plain: false };
+        handle.set(|_| {});
+        Breaker { handle: Arc::new(handle) }
     }
 
     /// The same handle once more.
@@ -93,14 +106,14 @@ impl Breaker {
     /// Who holds the leases that this handle takes, as `inspect` shows it; up to 64 bytes.
     #[must_use]
     pub fn caller(mut self, name: impl Into<String>) -> Self {
-        Arc::make_mut(&mut self.handle).caller = name.into().into();
+        Arc::make_mut(&mut self.handle).set(|handle| handle.caller = name.into().into());
         self
     }
 
     /// How long a call through this handle may take: see [`call`](Breaker::call) and [`call_async`](Breaker::call_async).
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
-        Arc::make_mut(&mut self.handle).timeout = Some(limit);
+        Arc::make_mut(&mut self.handle).set(|handle| handle.timeout = Some(limit));
         self
     }
 

@@ -1,5 +1,6 @@
 //! How a host is made.
 
+use std::any::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +54,7 @@ pub enum OnStoreError {
 pub struct HostBuilder {
     pub(crate) place: Place,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) machine_clock: bool,
     pub(crate) seed: Option<u64>,
     pub(crate) component: Option<Component>,
     pub(crate) limits: Limits,
@@ -74,6 +76,7 @@ impl Default for HostBuilder {
         HostBuilder {
             place: Place::Address("memory".to_owned()),
             clock: Arc::new(SystemClock),
+            machine_clock: true,
             seed: None,
             component: None,
             limits: Limits::default(),
@@ -106,8 +109,9 @@ impl HostBuilder {
     }
 
     /// The clock. Default [`SystemClock`].
-    pub fn clock(mut self, clock: impl Clock) -> Self {
+    pub fn clock<C: Clock>(mut self, clock: C) -> Self {
         self.clock = Arc::new(clock);
+        self.machine_clock = TypeId::of::<C>() == TypeId::of::<SystemClock>();
         self
     }
 
@@ -198,6 +202,7 @@ impl HostBuilder {
         Ok(Host::new(Inner {
             store,
             clock: self.clock,
+            machine_clock: self.machine_clock,
             pool,
             group: Group::default(),
             last_known: LastKnown::default(),

@@ -40,10 +40,8 @@ impl Breaker {
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
         match self.still_admits() {
-            Some((epoch, generation)) if self.handle.timeout.is_none() => {
-                self.call_plainly(PlainCall::new(self, epoch, generation), classify, f)
-            }
-            _ => self.call_at_length(classify, f),
+            Some((epoch, generation)) => self.call_plainly(PlainCall::new(self, epoch, generation), classify, f),
+            None => self.call_at_length(classify, f),
         }
     }
 
@@ -66,7 +64,7 @@ impl Breaker {
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
         match self.plainly() {
-            Plain::Admit { epoch, generation } if self.handle.timeout.is_none() => {
+            Plain::Admit { epoch, generation } => {
                 return self.call_plainly(PlainCall::new(self, epoch, generation), classify, f);
             }
             Plain::Refuse { age } => {
@@ -74,7 +72,7 @@ impl Breaker {
                     return Err(CallError::Deferred(deferral));
                 }
             }
-            Plain::Admit { .. } | Plain::Else => {}
+            Plain::Else => {}
         }
         let admission = Admission::of(self, self.admit()?).map_err(CallError::Deferred)?;
         let keeper = admission.keep_alive();

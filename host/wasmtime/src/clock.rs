@@ -73,6 +73,7 @@ impl Clock for SystemClock {
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[inline]
     fn tick(&self) -> Option<u64> {
         Some(coarse::tick())
     }
@@ -106,6 +107,7 @@ mod coarse {
 
     /// The wall clock, in ns: the kernel moves both clocks on at once, and never to a time that it has shown before, but
     /// for one that is set back to the very nanosecond.
+    #[inline]
     pub fn tick() -> u64 {
         let wall = clock_gettime(ClockId::RealtimeCoarse);
         (wall.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(wall.tv_nsec as u64)

@@ -46,6 +46,8 @@ impl Drop for Life {
 pub(crate) struct Inner {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
+    /// Whether that is the machine's: what nearly every host has is read without a detour.
+    pub machine_clock: bool,
     pub pool: Pool,
     pub group: Group,
     pub last_known: LastKnown,

@@ -37,7 +37,7 @@ impl Board {
     /// The epoch and the generation that calls are admitted in, if [`read_plain`](Board::read_plain) has said so at this
     /// very tick of the clock: the few operations that nearly every call takes.
     #[inline(always)]
-    pub fn still_admits(&self, clock: &dyn Clock) -> Option<(u64, u32)> {
+    pub fn still_admits(&self, clock: &(impl Clock + ?Sized)) -> Option<(u64, u32)> {
         let ([head, epoch], number) = self.look.read_first()?;
         // Reading the clock is most of what this costs; who is refused is spared it.
         let held = head & 0xff == ADMIT && self.held.load(Ordering::Relaxed) == held(number, clock.tick()?);
@@ -46,7 +46,9 @@ impl Board {
 
     /// What stands there, if it is plain and certain to hold: what [`read`](Board::read) and [`Look::age`] say, or nothing.
     pub fn read_plain(&self, clock: &dyn Clock) -> Plain {
-        let Some((words, number)) = self.look.read_first() else { return Plain::Else };
+        let Some((words, number)) = self.look.read_first().filter(|(_, number)| number.is_multiple_of(2)) else {
+            return Plain::Else;
+        };
         let [head, epoch, slower_than, now, monotonic, fresh_for] = words;
         let admits = head & 0xff == ADMIT && slower_than == NEVER;
         // Before the glance: what holds at that holds at this.
@@ -81,14 +83,15 @@ impl Board {
 const ADMIT: u64 = 1;
 const REFUSE: u64 = 4;
 
-/// A look, by the number of its writing, which is even, and a tick of the clock, in one word. It repeats after days.
+/// A look, by the number of its writing, and a tick of the clock, in one word. It repeats after days. Only finished
+/// writings, whose number is even, are ever noted.
 #[inline]
 fn held(number: u64, tick: u64) -> u64 {
     tick << 16 | number & 0xffff
 }
 
-/// No look and no tick give an odd number.
-const NOT_HELD: u64 = 1;
+/// Nothing has held yet: at the beginning of time, and then nothing was said.
+const NOT_HELD: u64 = 0;
 
 /// One, in nanoseconds.
 const MS: u64 = 1_000_000;

@@ -19,7 +19,7 @@ pub(crate) enum Plain {
 impl Local {
     /// The epoch and the generation that one more call is admitted in, if that is known without a closer look.
     #[inline(always)]
-    pub fn still_admits(&self, clock: &dyn Clock) -> Option<(u64, u32)> {
+    pub fn still_admits(&self, clock: &(impl Clock + ?Sized)) -> Option<(u64, u32)> {
         self.board.still_admits(clock)
     }
 

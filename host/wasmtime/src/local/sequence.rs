@@ -17,10 +17,10 @@ impl<const N: usize> Sequence<N> {
     /// The words; none where a writer was met. A reader does not wait for it.
     #[inline(always)]
     pub fn read(&self) -> Option<[u64; N]> {
-        self.read_first().map(|(words, _)| words)
+        self.read_first().filter(|(_, number)| number.is_multiple_of(2)).map(|(words, _)| words)
     }
 
-    /// The first few of them, and the number of the writing that they are of: it is even, and never repeats.
+    /// The first few of them, and the number of the writing that they are of; while that is odd, it is not over.
     #[inline(always)]
     pub fn read_first<const FEW: usize>(&self) -> Option<([u64; FEW], u64)> {
         const { assert!(FEW <= N, "there are no more words than that") };
@@ -28,7 +28,7 @@ impl<const N: usize> Sequence<N> {
         let words = std::array::from_fn(|at| self.words[at].load(Ordering::Relaxed));
         fence(Ordering::Acquire);
         let after = self.number.load(Ordering::Relaxed);
-        (before == after && before.is_multiple_of(2)).then_some((words, before))
+        (before == after).then_some((words, before))
     }
 
     /// Writes. Only one at a time: the caller holds the lock of the writers.
