@@ -25,6 +25,7 @@ pub(crate) fn open_for(address: &str, stay: Stay) -> Result<Arc<dyn Store>, Open
     let refuse = |why: &str| Err(OpenError::Address { address: shown(address), why: why.to_owned() });
     let path = match address.split_once(':') {
         None if address == "memory" => return Ok(Arc::new(MemoryStore::new())),
+        None if address.eq_ignore_ascii_case("memory") => return refuse("`memory` is written in small letters"),
         None => address,
         Some(("sqlite", path)) => path,
         Some(("etcd" | "etcds", rest)) if rest.starts_with("//") => {
@@ -34,14 +35,26 @@ pub(crate) fn open_for(address: &str, stay: Stay) -> Result<Arc<dyn Store>, Open
             return postgres(address)
                 .unwrap_or_else(|| refuse("this build has no PostgreSQL store (feature `postgres`)"));
         }
-        // One letter is a drive.
-        Some((scheme, rest)) if rest.starts_with("//") && scheme.len() > 1 => {
-            return refuse(&format!("this build has no store of the kind `{scheme}`"));
+        // One letter is a drive. What was meant for another store must not become a file, with a password in its name.
+        Some((scheme, _)) if scheme.len() > 1 && !scheme.contains(['/', '\\']) => {
+            return refuse("this build has no store of that kind; a path with a colon is written `sqlite:PATH`");
+        }
+        Some((_, rest)) if rest.contains('@') => {
+            return refuse(
+                "it looks like the address of a server; a path with a colon and an @ is written `sqlite:PATH`",
+            );
         }
         Some(_) => address,
     };
-    if path.is_empty() {
+    if path.trim().is_empty() {
         return refuse("it names no file");
+    }
+    if path.contains("://") {
+        return refuse("an address of another kind is no path");
+    }
+    // SQLite would read it as a URI.
+    if path.starts_with("file:") {
+        return refuse("a path is written without `file:`");
     }
     if path == ":memory:" || path == "memory:" {
         return refuse("a store in memory is written differently");
@@ -106,11 +119,17 @@ pub(crate) fn shown(address: &str) -> String {
         if let Some(at) = shown.find('?') {
             let parameters = shown.split_off(at + 1);
             let hidden = parameters.split('&').map(|pair| match pair.split_once('=') {
-                Some((key, _)) if key.to_ascii_lowercase().contains("pass") => format!("{key}=***"),
-                _ => pair.to_owned(),
+                Some((key, _)) => format!("{key}=***"),
+                None => pair.to_owned(),
             });
             shown.push_str(&hidden.collect::<Vec<_>>().join("&"));
         }
+    } else if let Some(colon) = address.find(':')
+        && !address.starts_with("sqlite:")
+        && address.contains(['@', '='])
+    {
+        // Meant for a server, and written so that there is no telling where its password begins.
+        shown.replace_range(colon + 1.., "***");
     }
     shown.chars().take(200).collect()
 }
@@ -121,10 +140,26 @@ mod tests {
 
     #[test]
     fn an_address_that_names_no_store_says_what_to_give() {
-        for address in ["", "sqlite:", "sqlite::memory:", ":memory:", "mysql://localhost/db", "a\0b"] {
+        let addresses = [
+            "",
+            "sqlite:",
+            "sqlite: ",
+            "sqlite::memory:",
+            ":memory:",
+            "MEMORY",
+            "mysql://localhost/db",
+            "postgres:host=localhost password=hush",
+            "postgres//me:hush@localhost/db",
+            "me:hush@localhost/db",
+            "sqlite:postgres://me:hush@localhost/db",
+            "sqlite:file:a.db?mode=memory",
+            "a\0b",
+        ];
+        for address in addresses {
             let error = open(address).err().unwrap_or_else(|| panic!("{address:?} was opened"));
             assert!(matches!(error, OpenError::Address { .. }), "{address:?}: {error}");
             assert!(error.to_string().contains("give `sqlite:PATH`"), "{error}");
+            assert!(!error.to_string().contains("hush"), "{error}");
         }
     }
 
@@ -133,7 +168,10 @@ mod tests {
         for (address, wanted) in [
             ("mysql://me:hush@db/app", "mysql://me:***@db/app"),
             ("mysql://me:hu@sh:/?x@db/app", "mysql://me:***@db/app"),
-            ("postgres://db/app?user=me&Password=hush&x=1", "postgres://db/app?user=me&Password=***&x=1"),
+            ("postgres://db/app?user=me&Password=hush&x=1", "postgres://db/app?user=***&Password=***&x=***"),
+            ("me:hush@db/app", "me:***"),
+            ("postgres:host=db password=hush", "postgres:***"),
+            ("sqlite:postgres://me:hush@db/app", "sqlite:postgres://me:***@db/app"),
             ("postgres://me@db:1/app", "postgres://me@db:1/app"),
             ("sqlite:a:b@c?password=d", "sqlite:a:b@c?password=d"),
         ] {
@@ -146,7 +184,7 @@ mod tests {
     fn an_address_of_etcd_is_opened_before_etcd_is_asked_and_a_mistake_in_it_is_named_without_its_password() {
         assert!(open("etcd://ann:hush@localhost:1/a").is_ok());
         let error = open("etcd://ann:hush@localhost:1/a?skew=1s").err().unwrap().to_string();
-        assert!(error.contains("`etcd://ann:***@localhost:1/a?skew=1s`") && error.contains("max_skew"), "{error}");
+        assert!(error.contains("`etcd://ann:***@localhost:1/a?skew=***`") && error.contains("max_skew"), "{error}");
     }
 
     #[cfg(feature = "sqlite")]

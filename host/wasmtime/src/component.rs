@@ -43,7 +43,7 @@ impl Component {
     /// built.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Component, ComponentError> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path)
+        let bytes = crate::input::read(path)
             .map_err(|error| ComponentError::Unreadable { path: path.to_owned(), why: error.to_string() })?;
         Component::checked(path.display().to_string(), bytes)
     }

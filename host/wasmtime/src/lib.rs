@@ -86,6 +86,7 @@ mod events;
 mod group;
 mod guard;
 mod host;
+mod input;
 mod instance;
 mod last_known;
 mod lease_keeper;

@@ -25,7 +25,7 @@ impl Scenario {
     /// [`ReplayError::Unreadable`] when it cannot be read, [`ReplayError::Malformed`] when it is not a well-formed replay
     /// file.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
-        let bytes = std::fs::read(path).map_err(ReplayError::Unreadable)?;
+        let bytes = crate::input::read(path.as_ref()).map_err(ReplayError::Unreadable)?;
         Self::parse(&bytes)
     }
 
