@@ -11,7 +11,6 @@ use crate::clock::Clock;
 use crate::sent::Sent;
 
 /// A look, and the generation that its admissions are counted in.
-#[repr(align(64))]
 pub(crate) struct Board {
     look: Sequence<WORDS>,
     /// The look that was last found to admit calls plainly, and at which tick of the clock.
