@@ -41,7 +41,7 @@ impl Breaker {
     ) -> Result<T, CallError<E>> {
         match self.still_admits() {
             Some((epoch, generation)) => self.call_plainly(PlainCall::new(self, epoch, generation), classify, f),
-            None => self.call_at_length(classify, f),
+            None => self.call_by_a_closer_look(classify, f),
         }
     }
 
@@ -58,7 +58,7 @@ impl Breaker {
     }
 
     #[inline(never)]
-    fn call_at_length<T, E>(
+    fn call_by_a_closer_look<T, E>(
         &self,
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
@@ -74,6 +74,15 @@ impl Breaker {
             }
             Plain::Else => {}
         }
+        self.call_the_long_way(classify, f)
+    }
+
+    #[inline(never)]
+    fn call_the_long_way<T, E>(
+        &self,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
         let admission = Admission::of(self, self.admit()?).map_err(CallError::Deferred)?;
         let keeper = admission.keep_alive();
         let begun = admission.begun();
