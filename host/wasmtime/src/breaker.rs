@@ -134,7 +134,7 @@ impl Breaker {
         let failed = permit.lease.is_none() && matches!(outcome, Outcome::Failure | Outcome::Timeout);
         let local = self.handle.local.as_ref().filter(|_| failed);
         if let Some(admitted) = local.and_then(|local| local.admitted(permit.epoch)) {
-            return self.record_there(admitted, outcome, took);
+            return self.report_there(admitted, outcome, took);
         }
         self.settle_counts();
         self.receipt(Call::Report { permit, outcome, took: took.map(millis) })

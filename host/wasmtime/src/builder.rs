@@ -16,8 +16,10 @@ use crate::instance::{Blueprint, MakeError};
 use crate::last_known::LastKnown;
 use crate::least_lease::LeastLease;
 use crate::local::LocalAdmission;
+use crate::outage::Outage;
 use crate::pool::Pool;
 use crate::store::Store;
+use crate::undelivered::Undelivered;
 use crate::wire::Policy;
 
 /// What bounds the component.
@@ -199,12 +201,15 @@ impl HostBuilder {
         }
         let caller = self.caller.unwrap_or_else(|| format!("pid {}", std::process::id()));
         let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed));
+        let runs = self.clock.runs();
         Ok(Host::new(Inner {
             store,
             clock: self.clock,
             machine_clock: self.machine_clock,
             pool,
             group: Group::default(),
+            outage: Outage::new(runs),
+            undelivered: Undelivered::new(runs),
             last_known: LastKnown::default(),
             local,
             component,

@@ -66,6 +66,7 @@
 mod acquire;
 mod address;
 mod admission;
+mod backoff;
 mod batch;
 mod bindings;
 mod breaker;
@@ -93,6 +94,7 @@ mod lease_keeper;
 mod least_lease;
 mod local;
 mod op;
+mod outage;
 mod pool;
 mod prune;
 mod race;
@@ -107,6 +109,7 @@ mod testing;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod transitions;
+mod undelivered;
 mod wire;
 mod world;
 
