@@ -187,7 +187,7 @@ impl Breaker {
             drop(turn);
             let generation = ticket.and_then(|ticket| self.learn(ticket, &decision, version, sent, view));
             if inner.on_store_error == OnStoreError::LastKnown {
-                inner.last_known.note(self.dependency(), &decision, sent.monotonic);
+                inner.last_known.note(self.dependency(), &decision, sent);
             }
             match decision {
                 wire::Decision::Proceed(admission) => {
@@ -228,7 +228,7 @@ impl Breaker {
         let fallback = match inner.on_store_error {
             OnStoreError::FailClosed => Fallback::Unknown,
             OnStoreError::FailOpen => Fallback::Proceed,
-            OnStoreError::LastKnown => inner.last_known.recall(self.dependency(), inner.clock.monotonic()),
+            OnStoreError::LastKnown => inner.last_known.recall(self.dependency(), &*inner.clock),
         };
         match fallback {
             Fallback::Unknown => Err(error.into()),

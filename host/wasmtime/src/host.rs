@@ -12,7 +12,6 @@ use crate::error::{BreakerError, OpenError, StoreError};
 use crate::events;
 use crate::group::Group;
 use crate::last_known::LastKnown;
-use crate::least_lease::LeastLease;
 use crate::local::LocalAdmission;
 use crate::op::Op;
 use crate::outage::Outage;
@@ -61,7 +60,6 @@ pub(crate) struct Inner {
     pub namespace: Box<str>,
     pub default_policy: Policy,
     pub history: usize,
-    pub least_lease: LeastLease,
     pub caller: Arc<str>,
     pub on_store_error: OnStoreError,
 }
@@ -171,13 +169,8 @@ impl Inner {
     /// Runs an operation; its answer is durable when this returns. It is tried on `view`, where one is given, before the
     /// store is looked at. The look that it was tried on comes back.
     pub fn perform(&self, op: Op, view: Option<Snapshot>) -> (Settled, Option<Snapshot>) {
-        let ground = Ground {
-            store: &*self.store,
-            pool: &self.pool,
-            namespace: &self.namespace,
-            history: self.history,
-            least_lease: self.least_lease,
-        };
+        let ground =
+            Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
         // What it would decide on while others write would be out of date.
         let joined = if op.call.nearly_always_writes() { self.group.join(&ground, &op) } else { None };
         let view = match joined {

@@ -96,6 +96,7 @@ mod local;
 mod op;
 mod outage;
 mod pool;
+mod private_files;
 mod prune;
 mod race;
 mod recorded;
