@@ -50,8 +50,8 @@
 //!   them that much later, so a small `minimum_calls` with many processes trips early. A crash loses the successes that
 //!   have not been handed over, and nothing else. `fresh_ms = 0` asks every time.
 //! - A caller that crashes while it probes keeps the others waiting until its lease ends, and no longer.
-//! - The outcome of a call is never masked by a store that fails: that is traced. What an acquire does meanwhile is your
-//!   choice: [`OnStoreError`].
+//! - The outcome of a call is never masked by a store that fails: it is traced, and told to the store later, while it can
+//!   count ([`Recorded::Later`]). What an acquire does meanwhile is your choice: [`OnStoreError`]. It comes back by itself.
 //! - This crate speaks through `tracing`: transitions, lost probes, stale results and store errors.
 //!
 //! # Features

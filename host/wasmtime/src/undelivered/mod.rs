@@ -229,3 +229,6 @@ impl Inner {
         events::gave_up(&self.namespace, &id.dependency, &report.what, &why);
     }
 }
+
+#[cfg(test)]
+mod tests;
