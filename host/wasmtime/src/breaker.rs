@@ -39,7 +39,8 @@ impl Decision {
 /// While the component's last answer holds (the policy's `fresh_ms`), calls are admitted and refused from this process's
 /// memory, in nanoseconds; all handles of one dependency in a [`Host`] share what is known. Successes are counted in memory
 /// and handed over with the next failure, when that answer ends, or when the last handle of the host goes. A process that
-/// crashes loses the successes that it has not handed over: never a failure, a lease or a change of state. What this
+/// crashes loses the successes that it has not handed over: never a failure that the store has taken, a lease or a change of
+/// state. What this
 /// process learns it acts on at once; what another one does, within `fresh_ms`.
 ///
 /// Threads that call [`acquire`](Breaker::acquire) very often do best with a clone each; [`call`](Breaker::call) does not

@@ -217,9 +217,7 @@ impl Inner {
         let dependency = &*op.dependency;
         match &settled {
             Ok(held) => {
-                if self.outage.is_on() {
-                    self.outage.over();
-                }
+                self.outage.over();
                 if op.call.nearly_always_writes() {
                     self.undelivered.hurry();
                 }

@@ -65,7 +65,10 @@ fn a_result_that_the_store_takes_a_moment_later_counts_and_the_exit_status_is_th
     let script = format!("{AWAY}; (sleep 1; mv away store) >/dev/null 2>&1 & sleep 0.3; exit 7");
     let ran = place.run(&["run", "pay", "--", "sh", "-c", &script]);
     assert_eq!((ran.code, ran.stderr.lines().count()), (7, 1), "{ran:?}");
-    assert!(ran.stderr.contains("the command's result (failure) was recorded") && ran.stderr.contains(" late: "), "{ran:?}");
+    assert!(
+        ran.stderr.contains("the command's result (failure) was recorded") && ran.stderr.contains(" late: "),
+        "{ran:?}"
+    );
     assert_eq!(breaker.inspect().unwrap().state, State::Open);
 }
 
@@ -106,9 +109,7 @@ fn a_signal_ends_the_trying_and_the_exit_status_is_the_commands() {
 fn with_last_known_it_does_as_it_was_last_told_and_says_so() {
     let place = Movable::new();
     place.breaker(&Policy { open_ms: LONG_MS, ..policy() });
-    let run = |script: &str| {
-        place.run(&["run", "--on-store-error", "last-known", "pay", "--", "sh", "-c", script])
-    };
+    let run = |script: &str| place.run(&["run", "--on-store-error", "last-known", "pay", "--", "sh", "-c", script]);
     assert_eq!(run("exit 0").stderr, "");
     place.away();
     let ran = run("exit 3");
@@ -121,7 +122,8 @@ fn with_last_known_it_does_as_it_was_last_told_and_says_so() {
     place.away();
     let ran = run("touch started");
     assert_eq!((ran.code, ran.stderr.lines().count()), (75, 1), "{ran:?}");
-    let parts = ["is not available: ", "not started: ", "when last asked, the breaker is open (last-known)", "come back in "];
+    let parts =
+        ["is not available: ", "not started: ", "when last asked, the breaker is open (last-known)", "come back in "];
     assert!(parts.iter().all(|part| ran.stderr.contains(part)), "{ran:?}");
     assert!(!place.bench.path("started").exists());
 
