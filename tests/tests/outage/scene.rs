@@ -1,5 +1,6 @@
 //! A store that a test can put out of reach, and back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use halfopen::{Breaker, Host, HostBuilder, Policy};
@@ -52,7 +53,7 @@ impl Way {
 pub struct Scene {
     way: Way,
     folder: TempDir,
-    proxy: Option<Proxy>,
+    proxy: Option<Arc<Proxy>>,
     address: String,
     past: String,
     namespace: String,
@@ -76,7 +77,7 @@ impl Scene {
                     same if same == through => format!("{same}&timeout=2s"),
                     shorter => shorter,
                 };
-                (Some(proxy), address.clone(), through)
+                (Some(Arc::new(proxy)), address.clone(), through)
             }
         };
         let namespace = format!("test {:016x}", fastrand::u64(..));
@@ -104,8 +105,8 @@ impl Scene {
         }
     }
 
-    pub fn proxy(&self) -> &Proxy {
-        self.proxy.as_ref().expect("there is one before a server")
+    pub fn proxy(&self) -> Arc<Proxy> {
+        self.proxy.clone().expect("there is one before a server")
     }
 
     /// A host that the outage meets.
