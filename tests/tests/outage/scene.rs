@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use halfopen::store::Key;
 use halfopen::{Breaker, Host, HostBuilder, Policy};
 use halfopen_tests::breakers::address;
 use halfopen_tests::proxy::Proxy;
@@ -107,6 +108,12 @@ impl Scene {
 
     pub fn proxy(&self) -> Arc<Proxy> {
         self.proxy.clone().expect("there is one before a server")
+    }
+
+    /// The record, as it is in the store.
+    pub fn record(&self) -> Vec<u8> {
+        let store = halfopen::store::open(&self.past).unwrap();
+        store.load(Key { namespace: &self.namespace, dependency: "pay" }).unwrap().data.expect("there is a record")
     }
 
     /// A host that the outage meets.
