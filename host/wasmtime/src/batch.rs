@@ -16,7 +16,6 @@ pub(crate) struct Ground<'a> {
     pub pool: &'a Pool,
     pub namespace: &'a str,
     pub history: usize,
-    pub least_lease: LeastLease,
 }
 
 /// What an operation came to on a look at the record.
@@ -61,6 +60,11 @@ impl<'a> Ground<'a> {
         Key { namespace: self.namespace, dependency: &op.dependency }
     }
 
+    /// Asked each time: a store that is opened later says it later.
+    fn judge(&self, op: &Op, ran: Ran) -> Ran {
+        LeastLease::on(self.store).judge(op, ran)
+    }
+
     /// A plain look at the record of an operation.
     pub fn look(&self, op: &Op) -> Result<Snapshot, StoreError> {
         self.store.load(self.key(op))
@@ -77,7 +81,7 @@ impl<'a> Ground<'a> {
     /// Runs an operation on the record as it is known to be.
     pub fn decide(&self, op: &Op, view: &Snapshot) -> Tried {
         let ran = match self.pool.lend() {
-            Ok(mut loan) => self.least_lease.judge(op, loan.run(op, view)),
+            Ok(mut loan) => self.judge(op, loan.run(op, view)),
             Err(fault) => Ran::Fault(fault),
         };
         match ran {
@@ -208,7 +212,7 @@ impl<'a> Ground<'a> {
                 },
             };
             let draft = &mut drafts[index].1;
-            let settled = match self.least_lease.judge(op, loan.run(op, &draft.view)) {
+            let settled = match self.judge(op, loan.run(op, &draft.view)) {
                 Ran::Done(answer, change) => draft.take(place, answer, change).map(Ok),
                 Ran::Refused(error) => Some(Err(op.explain(error))),
                 Ran::Fault(fault) => Some(Err(fault.into())),

@@ -41,7 +41,8 @@ pub fn while_another_program_writes_reads_go_on_and_writes_fail_in_time() {
         matches!(open.acquire().unwrap_err(), BreakerError::Store(StoreError::Unavailable { .. })),
         "a probe is due"
     );
-    let failed = [guard.failure().unwrap_err(), open.reset().unwrap_err(), closed.forget().unwrap_err()];
+    let reported = closed.report(guard.into_permit(), Outcome::Failure, None);
+    let failed = [reported.unwrap_err(), open.reset().unwrap_err(), closed.forget().unwrap_err()];
     for error in failed {
         let BreakerError::Store(StoreError::Unavailable { why, .. }) = &error else { panic!("{error:?}") };
         assert!(why.contains("locked for longer than 100 ms"), "{why}");

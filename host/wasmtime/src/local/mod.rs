@@ -27,7 +27,6 @@ use std::time::Duration;
 use event_listener::{Event, EventListener};
 
 use crate::clock::Clock;
-use crate::error::BreakerError;
 use crate::op::Answer;
 use crate::sent::Sent;
 use crate::wire::{Decision, Permit, State, Tally, Verdict};
@@ -206,20 +205,6 @@ impl Local {
         let epoch = gate.counting?;
         let counted = self.cells.get()?.drain(gate.generation);
         (!counted.is_empty()).then_some(Due { epoch, counted })
-    }
-
-    /// Puts back what could not be handed over. What is of another epoch by now would be stale anyhow, and what may have
-    /// been counted all the same must not be counted twice.
-    pub fn put_back(&self, due: Due, error: &BreakerError) {
-        if !error.surely_changed_nothing() {
-            return;
-        }
-        let gate = self.gate();
-        if gate.counting == Some(due.epoch)
-            && let Some(cells) = self.cells.get()
-        {
-            cells.put_back(gate.generation, due.counted);
-        }
     }
 
     /// Whether anything is counted that the store has not been told.

@@ -22,6 +22,7 @@
 
 #[cfg(feature = "etcd")]
 pub mod etcd;
+mod late;
 mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -30,6 +31,7 @@ pub mod sqlite;
 
 use std::time::Duration;
 
+pub(crate) use late::Late;
 pub use memory::MemoryStore;
 
 use crate::error::OpenError;

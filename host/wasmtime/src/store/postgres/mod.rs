@@ -33,8 +33,9 @@
 //!
 //! # When something fails
 //!
-//! Every operation ends in time ([`PostgresOptions::timeout`]). A connection that was lost is replaced, and while the
-//! server cannot be reached it is tried again ever more seldom, every 2 s at the end; in between, operations fail at once.
+//! Every operation ends in time ([`PostgresOptions::timeout`]), and a connection that was lost is replaced. While the server
+//! cannot be reached each operation finds that out for itself; that few of them do so is up to the host
+//! ([`OnStoreError`](crate::OnStoreError)).
 //! Where the answer to a commit was lost, the same commit is asked for again on another connection: each write leaves a
 //! token in its record, by which it is recognised if it was done, and which shows if it was not. Only where that cannot be
 //! told in twice the time is it [`StoreError::InDoubt`].
