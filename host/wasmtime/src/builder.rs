@@ -15,7 +15,7 @@ use crate::host::{Host, Inner};
 use crate::instance::{Blueprint, MakeError};
 use crate::last_known::LastKnown;
 use crate::least_lease::LeastLease;
-use crate::local::LocalAdmission;
+use crate::local::{LocalAdmission, MANY};
 use crate::pool::Pool;
 use crate::store::Store;
 use crate::wire::Policy;
@@ -198,12 +198,12 @@ impl HostBuilder {
             return Err(OpenError::InvalidPolicy(vec![fault]));
         }
         let caller = self.caller.unwrap_or_else(|| format!("pid {}", std::process::id()));
-        let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed));
+        let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed, MANY));
         Ok(Host::new(Inner {
             store,
             clock: self.clock,
             machine_clock: self.machine_clock,
-            pool,
+            pool: Arc::new(pool),
             group: Group::default(),
             last_known: LastKnown::default(),
             local,

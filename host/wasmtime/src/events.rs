@@ -43,3 +43,11 @@ pub(crate) fn not_handed_over(namespace: &str, dependency: &str, tally: &Tally, 
     let Tally { successes, slow_successes, .. } = tally;
     tracing::warn!(namespace, dependency, successes, slow_successes, %error, "successes could not be handed over yet");
 }
+
+/// What a tenant is told less of.
+#[cfg(feature = "tenants")]
+pub(crate) fn withheld(namespace: &str, dependency: &str, error: &BreakerError) {
+    if let BreakerError::Component(_) | BreakerError::Other(_) = error {
+        tracing::warn!(namespace, dependency, %error, "a tenant's call failed");
+    }
+}

@@ -48,7 +48,7 @@ pub(crate) struct Inner {
     pub clock: Arc<dyn Clock>,
     /// Whether that is the machine's: what nearly every host has is read without a detour.
     pub machine_clock: bool,
-    pub pool: Pool,
+    pub pool: Arc<Pool>,
     pub group: Group,
     pub last_known: LastKnown,
     /// None where it is switched off.
@@ -72,6 +72,29 @@ impl Host {
     /// A handle that does not keep the host from closing.
     pub(crate) fn passive(&self) -> Host {
         Host { inner: self.inner.clone(), _life: None }
+    }
+
+    /// A host for another namespace, with the same store, clock, component and policy. It shares the instances too, so
+    /// that it costs next to nothing. From so many dependencies on it lets go of what it knows of those not in use.
+    #[cfg(feature = "tenants")]
+    pub(crate) fn in_namespace(&self, namespace: &str, many: usize) -> Host {
+        let Inner { store, clock, pool, local, component, caller, .. } = &*self.inner;
+        Host::new(Inner {
+            store: store.clone(),
+            clock: clock.clone(),
+            machine_clock: self.inner.machine_clock,
+            pool: pool.clone(),
+            group: Group::default(),
+            last_known: LastKnown::default(),
+            local: local.is_some().then(|| LocalAdmission::new(&**clock, None, many)),
+            component: component.clone(),
+            namespace: namespace.into(),
+            default_policy: self.inner.default_policy,
+            history: self.inner.history,
+            least_lease: self.inner.least_lease,
+            caller: caller.clone(),
+            on_store_error: self.inner.on_store_error,
+        })
     }
 
     /// Opens a host on the store at an address: `sqlite:PATH`, a bare path (the same),

@@ -61,6 +61,7 @@
 //! - `etcd`: the etcd store.
 //! - `conformance`: the suite that a store of your own is checked with.
 //! - `replay`: runs files of steps through a host.
+//! - `tenants`: a platform offers the breaker to its tenants' plugins.
 //! - `tower`: a layer that puts a breaker in front of any tower service.
 
 mod acquire;
@@ -102,6 +103,8 @@ pub mod replay;
 mod sent;
 mod shortage;
 pub mod store;
+#[cfg(feature = "tenants")]
+pub mod tenant;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "tower")]
