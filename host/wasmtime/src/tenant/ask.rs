@@ -48,9 +48,8 @@ impl Tenant {
             // An acquire makes no record where there is none, and it is for the host to say what it does without a store.
             Err(_) if matches!(op.call, Call::Acquire { .. }) => Ok(()),
             Err(error) => {
-                let told = told::store(&error);
-                events::failed(self.host().namespace(), &op.dependency, &error.into());
-                Err(told)
+                events::store_failed(self.host().namespace(), &op.dependency, &error);
+                Err(told::store(&error))
             }
         }
     }

@@ -4,8 +4,8 @@
 //! ```no_run
 //! use halfopen::Host;
 //! use halfopen::tenant::{Tenant, TenantCtx, TenantView, offer_to_linker};
-//! use wasmtime::component::Linker;
-//! use wasmtime::{Engine, Store};
+//! use halfopen::wasmtime::component::Linker;
+//! use halfopen::wasmtime::{Engine, Store};
 //!
 //! // What the platform keeps for each instance of a plugin.
 //! struct Data {
