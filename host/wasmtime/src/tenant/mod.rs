@@ -126,6 +126,3 @@ impl fmt::Debug for Tenant {
         f.debug_struct("Tenant").field("namespace", &self.host().namespace()).finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests;

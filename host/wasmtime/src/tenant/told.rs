@@ -55,3 +55,45 @@ pub(super) fn store(error: &StoreError) -> Error {
         StoreError::Other { .. } => StorageError::Other("the platform's store failed".to_owned()),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ComponentFault;
+
+    #[test]
+    fn no_error_tells_a_tenant_what_is_the_platforms_own() {
+        const PLACE: &str = "postgres://admin:hunter2@db.internal/tenants";
+        let parts = || (PLACE.to_owned(), format!("password for {PLACE} in /etc/secret"));
+        let of_store = |make: fn(String, String) -> StoreError| {
+            let (place, why) = parts();
+            BreakerError::Store(make(place, why))
+        };
+        let errors = [
+            of_store(|place, why| StoreError::Unavailable { place, why }),
+            of_store(|place, why| StoreError::Denied { place, why }),
+            of_store(|place, why| StoreError::Corrupt { place, why }),
+            of_store(|place, why| StoreError::InDoubt { place, why }),
+            of_store(|place, why| StoreError::Other { place, why }),
+            BreakerError::Store(StoreError::Newer { place: PLACE.to_owned(), found: 2, known: 1 }),
+            BreakerError::Component(ComponentFault::Trapped { why: parts().1 }),
+            BreakerError::Component(ComponentFault::Exhausted { why: parts().1 }),
+            BreakerError::Other(parts().1),
+            BreakerError::Contended { dependency: PLACE.to_owned() },
+            BreakerError::NewerVersion { dependency: PLACE.to_owned() },
+        ];
+        for told in errors.map(|original| format!("{:?}", error(original))) {
+            for secret in ["postgres", "admin", "hunter2", "internal", "/etc"] {
+                assert!(!told.contains(secret), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_tenant_did_wrong_it_is_told() {
+        let invalid = BreakerError::InvalidDependency { dependency: "x".to_owned(), why: "it is empty".to_owned() };
+        assert_eq!(error(invalid), Error::InvalidDependency("it is empty".to_owned()));
+        let argument = BreakerError::InvalidArgument("caller: too long".to_owned());
+        assert_eq!(error(argument), Error::InvalidArgument("caller: too long".to_owned()));
+    }
+}
