@@ -273,6 +273,8 @@ pub enum Error {
     Contended,
     NewerVersion,
     Storage(StorageError),
+    TooManyCalls(u64),
+    TooManyDependencies(u32),
     Other(Text),
 }
 

@@ -205,6 +205,8 @@ fn every_type_is_laid_out_as_the_contract_says() {
             Error::Contended,
             Error::NewerVersion,
             Error::Storage(unavailable()),
+            Error::TooManyCalls(1),
+            Error::TooManyDependencies(1),
             Error::Other("x".into()),
         ],
     );

@@ -78,6 +78,9 @@ export function faultOf(error: wit.Error): Fault {
       return { code: error.tag, message: "the record was written by a later release; deploy that release" };
     case "storage":
       return { code: error.tag, kind: error.val.tag, message: `the storage of the object failed: ${error.val.val}` };
+    case "too-many-calls":
+    case "too-many-dependencies":
+      return { code: "other", message: "the component answers with a limit, which only the platform of a tenant does" };
     case "other":
       return { code: error.tag, message: error.val };
   }

@@ -16,7 +16,7 @@ use crate::host::{Host, Inner};
 use crate::instance::{Blueprint, MakeError};
 use crate::last_known::{Files, LastKnown};
 use crate::least_lease::LeastLease;
-use crate::local::LocalAdmission;
+use crate::local::{LocalAdmission, MANY};
 use crate::outage::Outage;
 use crate::pool::Pool;
 use crate::store::{Late, Store};
@@ -232,14 +232,14 @@ impl HostBuilder {
             return Err(OpenError::InvalidPolicy(vec![fault]));
         }
         let caller = self.caller.unwrap_or_else(|| format!("pid {}", std::process::id()));
-        let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed));
+        let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed, MANY));
         let files = self.last_known_in.filter(|_| self.on_store_error == OnStoreError::LastKnown);
         let files = files.map(|folder| Files::of(folder, &place, &self.namespace));
         Ok(Host::new(Inner {
             store,
             clock: self.clock,
             machine_clock: self.machine_clock,
-            pool,
+            pool: Arc::new(pool),
             group: Group::default(),
             outage,
             undelivered: Undelivered::new(runs),

@@ -1,6 +1,7 @@
 //! What is told through `tracing`: transitions, lost probes, stale results, failures. Nothing for a call that is deferred.
 
-use crate::error::BreakerError;
+use crate::batch::Settled;
+use crate::error::{BreakerError, StoreError};
 use crate::op::Answer;
 use crate::undelivered::What;
 use crate::wire::{Tally, Transition, TransitionReason, Verdict};
@@ -15,7 +16,7 @@ pub(crate) fn transitions(namespace: &str, dependency: &str, transitions: &[Tran
     }
 }
 
-pub(crate) fn stale(namespace: &str, dependency: &str, answer: &Answer) {
+fn stale(namespace: &str, dependency: &str, answer: &Answer) {
     if let Answer::Receipt(receipt) = answer
         && let Verdict::Stale(reason) = &receipt.verdict
     {
@@ -23,9 +24,24 @@ pub(crate) fn stale(namespace: &str, dependency: &str, answer: &Answer) {
     }
 }
 
-pub(crate) fn failed(namespace: &str, dependency: &str, error: &BreakerError) {
+fn failed(namespace: &str, dependency: &str, error: &BreakerError) {
     if let BreakerError::Store(error) = error {
-        tracing::warn!(namespace, dependency, %error, "the store failed");
+        store_failed(namespace, dependency, error);
+    }
+}
+
+pub(crate) fn store_failed(namespace: &str, dependency: &str, error: &StoreError) {
+    tracing::warn!(namespace, dependency, %error, "the store failed");
+}
+
+/// Whatever an operation came to.
+pub(crate) fn settled(namespace: &str, dependency: &str, settled: &Settled) {
+    match settled {
+        Ok(held) => {
+            transitions(namespace, dependency, &held.transitions);
+            stale(namespace, dependency, &held.answer);
+        }
+        Err(error) => failed(namespace, dependency, error),
     }
 }
 
@@ -65,5 +81,13 @@ pub(crate) fn gave_up(namespace: &str, dependency: &str, what: &What, why: &dyn 
             %why,
             "outcomes are dropped"
         ),
+    }
+}
+
+/// What a tenant is told less of.
+#[cfg(feature = "tenants")]
+pub(crate) fn withheld(namespace: &str, dependency: &str, error: &BreakerError) {
+    if let BreakerError::Component(_) | BreakerError::Other(_) = error {
+        tracing::warn!(namespace, dependency, %error, "a tenant's call failed");
     }
 }

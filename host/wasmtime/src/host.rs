@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::batch::{CameTo, Ground, Settled, Tried};
+use crate::batch::{CameTo, Ground, Records, Settled};
 use crate::breaker::Breaker;
 use crate::builder::{HostBuilder, OnStoreError};
 use crate::clock::Clock;
 use crate::component::Component;
-use crate::error::{BreakerError, OpenError, StoreError};
+use crate::course::{Course, Todo};
+use crate::error::{OpenError, StoreError};
 use crate::events;
 use crate::group::Group;
 use crate::last_known::LastKnown;
@@ -17,7 +18,6 @@ use crate::op::Op;
 use crate::outage::Outage;
 use crate::pool::Pool;
 use crate::prune::{self, Pruned};
-use crate::race::{Next, Race};
 use crate::store::{Snapshot, Store};
 use crate::transitions::Transitions;
 use crate::undelivered::Undelivered;
@@ -49,7 +49,7 @@ pub(crate) struct Inner {
     pub clock: Arc<dyn Clock>,
     /// Whether that is the machine's: what nearly every host has is read without a detour.
     pub machine_clock: bool,
-    pub pool: Pool,
+    pub pool: Arc<Pool>,
     pub group: Group,
     pub outage: Outage,
     pub undelivered: Undelivered,
@@ -74,6 +74,30 @@ impl Host {
     /// A handle that does not keep the host from closing.
     pub(crate) fn passive(&self) -> Host {
         Host { inner: self.inner.clone(), _life: None }
+    }
+
+    /// A host for another namespace, with the same store, clock, component and policy. It shares the instances too, so
+    /// that it costs next to nothing. From so many dependencies on it lets go of what it knows of those not in use.
+    #[cfg(feature = "tenants")]
+    pub(crate) fn in_namespace(&self, namespace: &str, many: usize) -> Host {
+        let Inner { store, clock, pool, local, component, caller, .. } = &*self.inner;
+        Host::new(Inner {
+            store: store.clone(),
+            clock: clock.clone(),
+            machine_clock: self.inner.machine_clock,
+            pool: pool.clone(),
+            group: Group::default(),
+            outage: Outage::new(clock.runs()),
+            undelivered: Undelivered::new(clock.runs()),
+            last_known: LastKnown::default(),
+            local: local.is_some().then(|| LocalAdmission::new(&**clock, None, many)),
+            component: component.clone(),
+            namespace: namespace.into(),
+            default_policy: self.inner.default_policy,
+            history: self.inner.history,
+            caller: caller.clone(),
+            on_store_error: self.inner.on_store_error,
+        })
     }
 
     /// Opens a host on the store at an address: `sqlite:PATH`, a bare path (the same),
@@ -169,8 +193,8 @@ impl Inner {
     /// Runs an operation; its answer is durable when this returns. It is tried on `view`, where one is given, before the
     /// store is looked at. The look that it was tried on comes back.
     pub fn perform(&self, op: Op, view: Option<Snapshot>) -> (Settled, Option<Snapshot>) {
-        let ground =
-            Ground { store: &*self.store, pool: &self.pool, namespace: &self.namespace, history: self.history };
+        let records = Records { store: &*self.store, namespace: &self.namespace, history: self.history };
+        let ground = Ground { records, pool: &self.pool };
         // What it would decide on while others write would be out of date.
         let joined = if op.call.nearly_always_writes() { self.group.join(&ground, &op) } else { None };
         let view = match joined {
@@ -178,7 +202,7 @@ impl Inner {
             Some(CameTo::Lost(present)) => present,
             None => view,
         };
-        let view = match view.map_or_else(|| ground.look(&op), Ok) {
+        let view = match view.map_or_else(|| records.look(&op), Ok) {
             Ok(view) => view,
             Err(error) => return (self.traced(&op, Err(error.into())), None),
         };
@@ -188,44 +212,29 @@ impl Inner {
 
     /// Tries until it is settled: others may be faster, and then it decides again.
     fn settle(&self, ground: &Ground<'_>, op: &Op, view: &Snapshot) -> Settled {
-        let mut tried = ground.decide(op, view);
-        let mut race = None;
+        let mut course = Course::new(op);
+        let mut todo = course.decided(ground.decide(op, view));
         loop {
-            let wanted = match tried {
-                Tried::Settled(settled) => return settled,
-                Tried::Wants(wanted) => wanted,
-            };
-            let race = race.get_or_insert_with(|| Race::new(&op.call));
-            let present = match self.group.submit(ground, op, wanted) {
-                CameTo::Settled(settled) => return settled,
-                CameTo::Lost(present) => present,
-            };
-            tried = match (race.lost(), present) {
-                (Next::GiveUp, _) => return Err(BreakerError::Contended { dependency: op.dependency.to_string() }),
-                (Next::Decide, Some(present)) => ground.decide(op, &present),
-                (Next::Decide, None) => ground.attempt(op),
-                (Next::LookAfter(pause), _) => {
-                    std::thread::sleep(pause);
-                    race.again();
-                    ground.attempt(op)
+            todo = match todo {
+                Todo::Look(after) => {
+                    std::thread::sleep(after);
+                    course.looked(ground.records.look(op))
                 }
+                Todo::Decide(present) => course.decided(ground.decide(op, &present)),
+                Todo::Write(wanted) => course.wrote(self.group.submit(ground, op, wanted)),
+                Todo::Done(settled) => return settled,
             };
         }
     }
 
     fn traced(&self, op: &Op, settled: Settled) -> Settled {
-        let dependency = &*op.dependency;
-        match &settled {
-            Ok(held) => {
-                self.outage.over();
-                if op.call.nearly_always_writes() {
-                    self.undelivered.hurry();
-                }
-                events::transitions(&self.namespace, dependency, &held.transitions);
-                events::stale(&self.namespace, dependency, &held.answer);
+        if settled.is_ok() {
+            self.outage.over();
+            if op.call.nearly_always_writes() {
+                self.undelivered.hurry();
             }
-            Err(error) => events::failed(&self.namespace, dependency, error),
         }
+        events::settled(&self.namespace, &op.dependency, &settled);
         settled
     }
 }

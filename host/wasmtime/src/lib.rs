@@ -60,7 +60,9 @@
 //! - `postgres`: the PostgreSQL store.
 //! - `etcd`: the etcd store.
 //! - `conformance`: the suite that a store of your own is checked with.
+//! - `plugin`: the component in a platform's own wasmtime.
 //! - `replay`: runs files of steps through a host.
+//! - `tenants`: a platform offers the breaker to its tenants' plugins.
 //! - `tower`: a layer that puts a breaker in front of any tower service.
 
 mod acquire;
@@ -79,6 +81,10 @@ mod compiled;
 mod component;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod course;
+// Without the feature nothing is reached but through a host.
+#[cfg_attr(not(feature = "plugin"), expect(dead_code))]
+mod direct;
 mod draft;
 mod elsewhere;
 mod engine;
@@ -88,14 +94,18 @@ mod events;
 mod group;
 mod guard;
 mod host;
+mod imports;
 mod input;
 mod instance;
+mod invoke;
 mod last_known;
 mod lease_keeper;
 mod least_lease;
 mod local;
 mod op;
 mod outage;
+#[cfg(feature = "plugin")]
+pub mod plugin;
 mod pool;
 mod private_files;
 mod prune;
@@ -106,6 +116,8 @@ pub mod replay;
 mod sent;
 mod shortage;
 pub mod store;
+#[cfg(feature = "tenants")]
+pub mod tenant;
 #[cfg(test)]
 mod testing;
 #[cfg(feature = "tower")]
@@ -128,6 +140,9 @@ pub use prune::Pruned;
 pub use recorded::Recorded;
 pub use store::{Observed, Store};
 pub use transitions::Transitions;
+/// The very wasmtime that this crate is built with: a platform that takes it from here cannot mix two versions.
+#[cfg(any(feature = "plugin", feature = "tenants"))]
+pub use wasmtime;
 pub use wire::{
     Admission, DeferReason, Deferral, FailureRate, Forced, Inspection, InvalidPermit, Lease, LostProbe, Mode, Outcome,
     Permit, Policy, PolicyFault, PolicyInForce, PolicyOrigin, Ramp, Receipt, SlowCalls, StaleReason, State, Tally,

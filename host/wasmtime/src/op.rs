@@ -66,6 +66,9 @@ impl Op {
                 wire::StorageError::Corrupt(why) => StoreError::Corrupt { place: place(), why },
                 wire::StorageError::Other(why) => StoreError::Other { place: place(), why },
             }),
+            wire::Error::TooManyCalls(_) | wire::Error::TooManyDependencies(_) => BreakerError::Other(
+                "the component answers with a limit, which only the platform of a tenant does".to_owned(),
+            ),
             wire::Error::Other(why) => BreakerError::Other(why),
         }
     }

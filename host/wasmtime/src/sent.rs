@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::wire::Probe;
 
 /// When an acquire was sent, by both clocks: the machine may have been stopped, or its clock set, since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,5 +27,10 @@ impl Sent {
     pub fn ago(&self, clock: &dyn Clock) -> Duration {
         let wall = Duration::from_millis(clock.now().saturating_sub(self.now));
         clock.monotonic().saturating_sub(self.monotonic).max(wall)
+    }
+
+    /// Whether the lease of a probe that was asked for then has run out.
+    pub fn too_long_ago(&self, probe: &Probe, clock: &dyn Clock) -> bool {
+        self.ago(clock) >= Duration::from_millis(probe.expires_in)
     }
 }

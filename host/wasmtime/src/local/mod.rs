@@ -40,6 +40,7 @@ use hand_over::HandOver;
 use look::Look;
 use place::{place, stripes};
 pub(crate) use plain::Plain;
+pub(crate) use registry::MANY;
 use registry::Registry;
 pub(crate) use report::Admitted;
 
@@ -100,9 +101,10 @@ pub(crate) enum Entry {
 }
 
 impl LocalAdmission {
-    pub fn new(clock: &dyn Clock, seed: Option<u64>) -> Self {
+    /// Knows of `many` dependencies at least; from then on it lets go of those that are not in use.
+    pub fn new(clock: &dyn Clock, seed: Option<u64>, many: usize) -> Self {
         LocalAdmission {
-            registry: Registry::default(),
+            registry: Registry::new(many),
             draw: Draw::new(seed),
             hand_over: HandOver::default(),
             lag: clock.lag(),

@@ -7,11 +7,11 @@ use super::Local;
 
 /// From so many dependencies on, those that nobody holds and nothing is due of are let go: a stream of ever new names must
 /// not fill the memory.
-const MANY: usize = 4_096;
+pub(crate) const MANY: usize = 4_096;
 
-#[derive(Default)]
 pub(crate) struct Registry {
     shelf: Mutex<Shelf>,
+    many: usize,
 }
 
 #[derive(Default)]
@@ -22,13 +22,18 @@ struct Shelf {
 }
 
 impl Registry {
+    /// `many` stands in for [`MANY`].
+    pub fn new(many: usize) -> Self {
+        Registry { shelf: Mutex::default(), many }
+    }
+
     /// What is known of a dependency: the same for all who ask.
     pub fn of(&self, dependency: &str) -> Arc<Local> {
         let mut shelf = self.shelf();
         if let Some(local) = shelf.locals.get(dependency) {
             return local.clone();
         }
-        if shelf.locals.len() >= shelf.clear_at.max(MANY) {
+        if shelf.locals.len() >= shelf.clear_at.max(self.many) {
             // Nobody can come by one meanwhile but through here.
             shelf.locals.retain(|_, local| Arc::strong_count(local) > 1 || local.has_counts());
             shelf.clear_at = shelf.locals.len() * 2;
@@ -55,7 +60,7 @@ mod tests {
 
     #[test]
     fn one_name_has_one_state_and_what_nobody_holds_goes() {
-        let registry = Registry::default();
+        let registry = Registry::new(MANY);
         let held = registry.of("held");
         assert!(Arc::ptr_eq(&held, &registry.of("held")));
         for number in 0..3 * MANY {

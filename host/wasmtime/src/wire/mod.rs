@@ -38,6 +38,10 @@ pub enum Error {
     NewerVersion,
     #[component(name = "storage")]
     Storage(StorageError),
+    #[component(name = "too-many-calls")]
+    TooManyCalls(u64),
+    #[component(name = "too-many-dependencies")]
+    TooManyDependencies(u32),
     #[component(name = "other")]
     Other(String),
 }

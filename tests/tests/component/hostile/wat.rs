@@ -90,8 +90,8 @@ impl Wat {
                 (func $err (param i32 i32) (result i32)
                     (i32.store8 (i32.const 2048) (i32.const 1))
                     (i32.store8 (i32.const 2056) (i32.const 0))
-                    (i32.store (i32.const 2060) (local.get 0))
-                    (i32.store (i32.const 2064) (local.get 1))
+                    (i32.store (i32.const 2064) (local.get 0))
+                    (i32.store (i32.const 2068) (local.get 1))
                     (i32.const 2048))
                 {functions}
                 {more})"#

@@ -1,0 +1,91 @@
+//! Plugins that want what is not theirs.
+
+use halfopen::Store;
+use halfopen::store::{Key, MemoryStore};
+use halfopen_tests::breakers;
+use std::sync::Arc;
+
+use crate::platform::{Platform, Plugin};
+
+#[test]
+fn hostile_names_are_typed_errors_and_leave_nothing_behind() {
+    let platform = Platform::new();
+    let tenant = platform.tenant("acme");
+    let mut plugin = Plugin::of(&tenant);
+    let long = "x".repeat(257);
+    let huge = "x".repeat(1 << 20);
+    for name in ["", "a\0b", "a\nb", "\u{7f}", "\u{85}", &long, &huge] {
+        let shown: String = name.chars().take(20).collect();
+        let answer = plugin.call(name, true);
+        assert!(answer.starts_with("invalid dependency: "), "{shown:?}: {answer}");
+        assert!(answer.len() < 200, "{shown:?}: {answer}");
+    }
+    for caller in [&"x".repeat(65), &huge] {
+        let answer = plugin.take_as("pay", caller);
+        assert!(answer.starts_with("invalid argument: "), "{answer}");
+        assert!(answer.len() < 200, "{answer}");
+    }
+    assert_eq!(tenant.host().list().unwrap(), [""; 0]);
+    assert_eq!(plugin.call("pay", true), "applied: Closed", "it goes on all the same");
+}
+
+#[test]
+fn a_name_that_spells_another_namespace_stays_in_its_own() {
+    let store = Arc::new(MemoryStore::new());
+    let platform = Platform::on(store.clone(), breakers::policy());
+    let (mallory, victim) = (platform.tenant("mallory"), platform.tenant("victim"));
+    assert_eq!(Plugin::of(&victim).call("pay", true), "applied: Closed");
+    let before = store.load(Key { namespace: "victim", dependency: "pay" }).unwrap();
+    let mut plugin = Plugin::of(&mallory);
+    for name in ["victim/pay", "../victim/pay", "victim:pay", "victim pay", "pay' OR namespace = 'victim", "pay%"] {
+        assert_eq!(plugin.call(name, false), "applied: Open", "{name}");
+    }
+    assert_eq!(store.list("victim").unwrap(), ["pay"]);
+    assert_eq!(store.load(Key { namespace: "victim", dependency: "pay" }).unwrap(), before);
+    assert_eq!(store.list("mallory").unwrap().len(), 6);
+}
+
+#[test]
+fn the_dependency_of_another_tenant_is_out_of_reach() {
+    let platform = Platform::new();
+    let (mallory, victim) = (platform.tenant("mallory"), platform.tenant("victim"));
+    let mut plugin = Plugin::of(&mallory);
+    // The same name is another breaker.
+    assert_eq!(plugin.call("pay", false), "applied: Open");
+    assert_eq!(Plugin::of(&victim).call("pay", true), "applied: Closed");
+    assert_eq!(plugin.take("pay"), "deferred: open");
+}
+
+#[test]
+fn permits_that_are_made_up_or_anothers_settle_nothing_of_others() {
+    let platform = Platform::new();
+    let (mallory, victim) = (platform.tenant("mallory"), platform.tenant("victim"));
+    platform.make_due(&victim, "pay");
+    let mut holder = Plugin::of(&victim);
+    let taken = holder.take("pay");
+    let numbers: Vec<u64> = taken.split(' ').skip(1).map(|number| number.parse().unwrap()).collect();
+    let [epoch, lease] = numbers[..] else { panic!("{taken}") };
+    let mut plugin = Plugin::of(&mallory);
+    for (epoch, lease) in [(epoch, Some(lease)), (epoch, None), (u64::MAX, Some(u64::MAX)), (0, Some(0))] {
+        assert!(plugin.forge("pay", epoch, lease).starts_with("stale: "), "{epoch} {lease:?}");
+    }
+    assert!(plugin.renew("pay", epoch, lease).starts_with("stale: "));
+    let seen = victim.host().breaker("pay").inspect().unwrap();
+    assert_eq!(seen.leases.len(), 1, "the lease is where it was");
+    assert_eq!(holder.renew("pay", epoch, lease), "applied: HalfOpen");
+}
+
+#[test]
+fn a_plugin_operates_its_breakers_only_where_the_platform_offers_that() {
+    let platform = Platform::new();
+    let tenant = platform.tenant("acme");
+    let refused = Plugin::presuming(&tenant).err().expect("it cannot be instantiated");
+    assert!(format!("{refused:#}").contains("halfopen:breaker/control"), "{refused:#}");
+    let mut operator = Plugin::operating(&tenant);
+    assert_eq!(operator.operate("close-down", "pay"), "applied: Open");
+    assert_eq!(Plugin::of(&tenant).take("pay"), "deferred: forced open");
+    assert_eq!(Plugin::of(&platform.tenant("other")).take("pay"), "proceed 0");
+    assert_eq!(operator.operate("state", "pay"), "State::Open");
+    assert_eq!(operator.operate("forget", "pay"), "applied: Closed");
+    assert_eq!(Plugin::of(&tenant).take("pay").split(' ').next(), Some("proceed"));
+}

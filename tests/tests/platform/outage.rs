@@ -1,0 +1,45 @@
+//! What plugins see while the platform's store fails.
+
+use std::sync::Arc;
+
+use halfopen::store::sqlite::SqliteStore;
+use halfopen::tenant::Tenant;
+use halfopen::{Host, OnStoreError};
+use halfopen_tests::breakers;
+
+use crate::platform::{Platform, Plugin};
+
+#[test]
+fn a_store_that_is_gone_is_a_typed_error_that_names_no_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("secret-place");
+    std::fs::create_dir(&place).unwrap();
+    let store = SqliteStore::open(place.join("platform.db")).unwrap();
+    let platform = Platform::on(Arc::new(store), breakers::policy());
+    let tenant = platform.tenant("acme");
+    let mut plugin = Plugin::of(&tenant);
+    assert_eq!(plugin.call("known", true), "applied: Closed");
+    std::fs::remove_dir_all(&place).unwrap();
+    for answer in [plugin.take("known"), plugin.forge("known", 0, None), plugin.forge("new", 0, None)] {
+        assert!(answer.starts_with("Error::Storage(StorageError::"), "{answer}");
+        assert!(!answer.contains("secret-place") && !answer.contains("platform.db"), "{answer}");
+    }
+}
+
+#[test]
+fn what_an_acquire_does_meanwhile_is_the_platforms_choice_and_such_a_permit_is_stale() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("platform.db");
+    let builder = Host::builder().store(SqliteStore::open(&place).unwrap()).on_store_error(OnStoreError::FailOpen);
+    let host = builder.default_policy(breakers::policy()).build().unwrap();
+    let tenant = Tenant::builder(&host, "acme").build();
+    let mut plugin = Plugin::of(&tenant);
+    assert_eq!(plugin.call("pay", true), "applied: Closed");
+    let aside = folder.path().join("aside.db");
+    std::fs::rename(&place, &aside).unwrap();
+    let unrecorded = format!("proceed {}", u64::MAX);
+    assert_eq!(plugin.take("pay"), unrecorded);
+    assert_eq!(plugin.take("never asked for"), unrecorded);
+    std::fs::rename(&aside, &place).unwrap();
+    assert!(plugin.forge("pay", u64::MAX, None).starts_with("stale: "));
+}
