@@ -165,7 +165,7 @@ pub enum OnStoreError {
     FailClosed,
     /// Start the command all the same, as if the breaker were closed
     FailOpen,
-    /// Do as the store last said: start the command if it was started, defer for what is left of the wait, and where
+    /// Do as the store last said: start the command if the breaker was closed, defer for what is left of a wait; where
     /// nothing is known, as also after a probe, do not start it
     LastKnown,
 }

@@ -161,11 +161,7 @@ pub fn a_plain_report_is_an_error_and_is_left_to_who_made_it(way: &Way) {
     assert_eq!(until("it is back", || other.inspect().ok()).state, State::Closed);
 }
 
-/// On PostgreSQL, where a test can lose the answer to one commit.
 pub fn what_may_have_been_counted_is_not_counted_twice(way: &Way) {
-    if !way.is_postgres_cut() {
-        return;
-    }
     let scene = Scene::new(way);
     let (breaker, other) = (scene.breaker(&policy()), scene.other(&policy()));
     // It goes into the record, however that is written: a commit is known by it.

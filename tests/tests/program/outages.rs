@@ -30,7 +30,7 @@ impl Movable {
     }
 
     fn breaker(&self, policy: &Policy) -> Breaker {
-        let breaker = host(&self.store, policy).breaker("pay");
+        let breaker = host(&self.store, &Policy::default()).breaker("pay");
         breaker.configure(policy).unwrap();
         breaker
     }

@@ -185,15 +185,18 @@ fn while_the_store_fails_calls_are_made_or_not_as_the_host_was_told() {
 }
 
 #[test]
-fn a_store_that_fails_while_the_call_runs_takes_no_response_away() {
+fn a_store_that_fails_while_the_call_runs_takes_no_response_away_and_is_told_later() {
     let (store, breaker) = watched(Host::builder(), 0);
     let down = store.clone();
     let answer = move |up: bool| {
         down.down.store(true, Ordering::SeqCst);
         async move { if up { Ok("receipt") } else { Err("refused") } }
     };
-    let mut service = BreakerLayer::new(breaker).layer(service(answer));
+    let mut service = BreakerLayer::new(breaker.clone()).layer(service(answer));
     assert_eq!(block_on(service.call(true)), Ok("receipt"));
     store.down.store(false, Ordering::SeqCst);
+    wait_until("the success", || breaker.inspect().unwrap().calls == 1);
     assert_eq!(block_on(service.call(false)), Err(CallError::Failed("refused")));
+    store.down.store(false, Ordering::SeqCst);
+    wait_until("the failure", || breaker.inspect().unwrap().state == State::Open);
 }
