@@ -8,7 +8,7 @@ wit_bindgen::generate!({ path: ["../../wit", "wit"], world: "test:platform/plugi
 wit_bindgen::generate!({ path: ["../../wit", "wit"], world: "test:platform/operator", generate_all });
 
 use halfopen::breaker::breaker::{acquire, renew, report};
-use halfopen::breaker::types::{Decision, DeferReason, Error, Outcome, Permit, Receipt, Verdict};
+use halfopen::breaker::types::{Decision, DeferReason, Error, Outcome, Permit, Receipt, State, Verdict};
 
 struct Plugin;
 
@@ -63,7 +63,7 @@ impl Guest for Plugin {
     #[cfg(feature = "control")]
     fn state(dependency: String) -> String {
         match halfopen::breaker::control::inspect(&dependency) {
-            Ok(inspection) => format!("{:?}", inspection.state),
+            Ok(inspection) => name(inspection.state).to_owned(),
             Err(error) => refused(error),
         }
     }
@@ -80,9 +80,17 @@ fn deferred(reason: &DeferReason) -> String {
     format!("deferred: {reason}")
 }
 
+fn name(state: State) -> &'static str {
+    match state {
+        State::Closed => "closed",
+        State::Open => "open",
+        State::HalfOpen => "half-open",
+    }
+}
+
 fn received(receipt: Result<Receipt, Error>) -> String {
     match receipt {
-        Ok(Receipt { verdict: Verdict::Applied, state, .. }) => format!("applied: {state:?}"),
+        Ok(Receipt { verdict: Verdict::Applied, state, .. }) => format!("applied: {}", name(state)),
         Ok(Receipt { verdict: Verdict::Stale(reason), .. }) => format!("stale: {reason:?}"),
         Err(error) => refused(error),
     }

@@ -17,7 +17,7 @@ fn a_plugin_that_takes_the_probe_and_dies_gives_it_back_with_its_store() {
     Plugin::of(&tenant).die("pay");
     let seen = tenant.host().breaker("pay").inspect().unwrap();
     assert_eq!((seen.leases.len(), seen.probe_due), (0, true));
-    assert_eq!(Plugin::of(&tenant).call("pay", true), "applied: Closed", "the next one probes at once");
+    assert_eq!(Plugin::of(&tenant).call("pay", true), "applied: closed", "the next one probes at once");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn what_a_plugin_has_settled_or_another_one_holds_is_not_given_back() {
     let tenant = platform.tenant("acme");
     platform.make_due(&tenant, "pay");
     let mut plugin = Plugin::of(&tenant);
-    assert_eq!(plugin.call("pay", false), "applied: Open");
+    assert_eq!(plugin.call("pay", false), "applied: open");
     platform.clock.advance(Duration::from_secs(2));
     let mut other = Plugin::of(&tenant);
     assert!(other.take("pay").starts_with("probe "));
