@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use halfopen_tests::program::{cargo, program, root};
+use halfopen_tests::tree;
 
 const WASM: &str = "wasm32-unknown-unknown";
 
@@ -24,20 +25,7 @@ fn succeed(command: &mut Command) -> Output {
 /// Packages the crate from a copy of the tree that holds the built component, and unpacks it.
 fn packaged(into: &Path) -> PathBuf {
     let tree = into.join("tree");
-    let tracked = succeed(
-        Command::new("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root()),
-    );
-    for name in String::from_utf8(tracked.stdout).expect("names are UTF-8").split('\0').filter(|name| !name.is_empty())
-    {
-        let (from, to) = (root().join(name), tree.join(name));
-        let Ok(kind) = from.symlink_metadata() else { continue };
-        fs::create_dir_all(to.parent().expect("files are in folders")).expect("the copy is writable");
-        if kind.is_symlink() {
-            symlink(fs::read_link(&from).expect("it is a link"), &to).expect("the copy is writable");
-        } else {
-            fs::copy(&from, &to).expect("the copy is writable");
-        }
-    }
+    tree::copy(&tree);
     let component = tree.join("host/wasmtime/component/halfopen.wasm");
     fs::create_dir_all(component.parent().expect("it is in a folder")).expect("the copy is writable");
     succeed(Command::new(program()).args(["component", "write"]).arg(&component));

@@ -39,6 +39,11 @@ pub struct Global {
     #[arg(value_hint = ValueHint::FilePath)]
     pub component: Option<PathBuf>,
 
+    /// Runs no component, the built-in one included, unless its SHA-256 is in this file, as sha256sum prints them
+    #[arg(long, global = true, env = "HALFOPEN_ALLOWED_COMPONENTS", hide_env_values = true, value_name = "FILE")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub allowed_components: Option<PathBuf>,
+
     /// Keeps dependencies of the same name apart: a command sees those of one namespace (a name as for dependencies)
     #[arg(long, global = true, env = "HALFOPEN_NAMESPACE", hide_env_values = true, value_name = "NAME")]
     #[arg(default_value = "default")]

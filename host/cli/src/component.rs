@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::args::{self, ComponentAction, Global};
 use crate::exit::{Code, Failure};
 use crate::output::{line, written};
-use crate::{open, text};
+use crate::text;
 
 /// Does what the command says.
 pub fn component(args: &args::Component, global: &Global) -> anyhow::Result<()> {
@@ -21,13 +21,9 @@ pub fn component(args: &args::Component, global: &Global) -> anyhow::Result<()> 
 }
 
 fn show(file: Option<&Path>, json: bool, global: &Global) -> anyhow::Result<()> {
-    let (component, place) = match (file, open::component(global)?) {
-        (Some(file), _) => (Component::from_file(file)?, file.display().to_string()),
-        (None, Some(component)) => {
-            (component, global.component.as_deref().unwrap_or(Path::new("")).display().to_string())
-        }
-        (None, None) => (Component::embedded(), "built in".to_owned()),
-    };
+    let file = file.or(global.component.as_deref());
+    let component = file.map_or_else(|| Ok(Component::embedded()), Component::from_file)?;
+    let place = file.map_or_else(|| "built in".to_owned(), |file| file.display().to_string());
     let (imports, exports) = (component.imports()?, component.exports()?);
     let (bytes, sha256) = (component.bytes().len(), component.sha256());
     if json {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use halfopen::replay::ReplayError;
-use halfopen::{BreakerError, ComponentError, ComponentFault, OpenError, StoreError};
+use halfopen::{AllowListError, BreakerError, ComponentError, ComponentFault, OpenError, StoreError};
 
 /// Why the program ends otherwise than with 0 or with the status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +103,8 @@ fn code_of_one(error: &(dyn std::error::Error + 'static)) -> Option<Code> {
         of_replay(error)
     } else if let Some(error) = error.downcast_ref::<ComponentError>() {
         Some(of_component(error))
+    } else if let Some(error) = error.downcast_ref::<AllowListError>() {
+        Some(of_allow_list(error))
     } else if let Some(error) = error.downcast_ref::<StoreError>() {
         Some(of_store(error))
     } else {
@@ -146,7 +148,15 @@ pub fn of_replay(error: &ReplayError) -> Option<Code> {
 fn of_component(error: &ComponentError) -> Code {
     match error {
         ComponentError::Unreadable { .. } => Code::NoInput,
+        ComponentError::NotAllowed { .. } => Code::Denied,
         ComponentError::Engine { .. } => Code::Internal,
+        _ => Code::Data,
+    }
+}
+
+fn of_allow_list(error: &AllowListError) -> Code {
+    match error {
+        AllowListError::Unreadable { .. } => Code::NoInput,
         _ => Code::Data,
     }
 }

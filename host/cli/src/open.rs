@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use halfopen::replay::Replay;
-use halfopen::{Component, Host, HostBuilder, OnStoreError, Policy};
+use halfopen::{AllowList, Component, Host, HostBuilder, OnStoreError, Policy};
 
 use crate::args::Global;
 use crate::exit::{Code, Failure};
@@ -32,10 +32,7 @@ fn builder(global: &Global) -> anyhow::Result<HostBuilder> {
         .address(&address(global)?)
         .namespace(namespace(global)?)
         .default_policy(default_policy(global)?);
-    Ok(match component(global)? {
-        Some(component) => builder.component(component),
-        None => builder,
-    })
+    Ok(builder.component(component(global)?))
 }
 
 /// What runs replay files: in memory, unless `--store` says otherwise.
@@ -43,9 +40,13 @@ pub fn replay(global: &Global) -> anyhow::Result<Replay> {
     Ok(Replay::at(global.store.as_deref().unwrap_or("memory"))?)
 }
 
-/// The component that `--component` names.
-pub fn component(global: &Global) -> anyhow::Result<Option<Component>> {
-    Ok(global.component.as_ref().map(Component::from_file).transpose()?)
+/// The component that `--component` names, or the built-in one; whichever it is, one that may run.
+pub fn component(global: &Global) -> anyhow::Result<Component> {
+    let component = global.component.as_ref().map_or_else(|| Ok(Component::embedded()), Component::from_file)?;
+    Ok(match &global.allowed_components {
+        Some(list) => component.allowed_by(&AllowList::from_file(list)?)?,
+        None => component,
+    })
 }
 
 /// The policy that `--default-policy` names, or the built-in one.

@@ -21,10 +21,7 @@ const MALFORMED: u8 = 2;
 /// Runs them; answers with the highest exit code of all.
 pub fn replay(args: &args::Replay, global: &Global) -> anyhow::Result<u8> {
     let stop = stop_on_signals()?;
-    let mut replay = open::replay(global)?.stop_when(Arc::clone(&stop));
-    if let Some(component) = open::component(global)? {
-        replay = replay.component(component);
-    }
+    let replay = open::replay(global)?.stop_when(Arc::clone(&stop)).component(open::component(global)?);
     let mut out = BufWriter::new(io::stdout().lock());
     let mut sum = Sum::default();
     for file in &args.files {

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
+use crate::allow_list::digits;
 use crate::bindings::ComponentPre;
 use crate::compiled::{self, Compiled};
 use crate::error::ComponentError;
@@ -61,19 +62,27 @@ impl Component {
     /// # Errors
     /// [`ComponentError::OtherHash`], [`ComponentError::InvalidPin`].
     pub fn pinned(self, sha256: &str) -> Result<Component, ComponentError> {
-        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(ComponentError::InvalidPin { pin: sha256.chars().take(80).collect() });
-        }
-        let found = self.sha256();
-        if found.eq_ignore_ascii_case(sha256) {
+        let wanted =
+            digits(sha256).ok_or_else(|| ComponentError::InvalidPin { pin: sha256.chars().take(80).collect() })?;
+        if wanted == self.inner.sha256 {
             return Ok(self);
         }
-        Err(ComponentError::OtherHash { place: self.inner.place.clone(), wanted: sha256.to_ascii_lowercase(), found })
+        let (wanted, found) = (hex(&wanted), self.sha256());
+        Err(ComponentError::OtherHash { place: self.inner.place.clone(), wanted, found })
     }
 
     /// The SHA-256 of the bytes, in hexadecimal.
     pub fn sha256(&self) -> String {
         hex(&self.inner.sha256)
+    }
+
+    pub(crate) fn digest(&self) -> &[u8; 32] {
+        &self.inner.sha256
+    }
+
+    /// What messages call it.
+    pub(crate) fn place(&self) -> &str {
+        &self.inner.place
     }
 
     /// The bytes.

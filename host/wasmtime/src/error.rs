@@ -162,6 +162,31 @@ pub enum CallError<E> {
     Breaker(#[from] BreakerError),
 }
 
+/// Why there is no list of allowed components.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AllowListError {
+    /// The file cannot be read.
+    #[error("cannot read the list of allowed components {}: {why}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A line is no digest.
+    #[error(
+        "line {line} of the list of allowed components begins with `{found}`, which is no SHA-256; give 64 hexadecimal \
+         digits, as sha256sum prints them"
+    )]
+    Malformed {
+        /// Which line, from 1.
+        line: usize,
+        /// What it begins with.
+        found: String,
+    },
+}
+
 /// Why a file or its bytes cannot serve as the component.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -221,6 +246,14 @@ pub enum ComponentError {
     InvalidPin {
         /// The pin as given.
         pin: String,
+    },
+    /// Its SHA-256 is not on the list of those that may run.
+    #[error("{place} has SHA-256 {found}, which is not on the list of allowed components; nothing of it was run")]
+    NotAllowed {
+        /// The file, or "the component" for bytes.
+        place: String,
+        /// The SHA-256 of the bytes, in hexadecimal.
+        found: String,
     },
     /// The engine does not run on this machine.
     #[error("the WebAssembly engine does not run here: {why}")]

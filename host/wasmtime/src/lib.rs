@@ -39,7 +39,7 @@
 //! - [`Policy`]: when a breaker trips, how long it stays open, who may probe.
 //! - [`store`]: SQLite, PostgreSQL, etcd, memory, and the trait for a store of your own, with a suite to check it (feature
 //!   `conformance`).
-//! - [`Component`]: the embedded component, or another from a file.
+//! - [`Component`]: the embedded component, or another from a file, pinned by its digest or on an [`AllowList`].
 //!
 //! # What to know
 //!
@@ -68,6 +68,7 @@
 mod acquire;
 mod address;
 mod admission;
+mod allow_list;
 mod batch;
 mod bindings;
 mod breaker;
@@ -122,11 +123,12 @@ mod transitions;
 mod wire;
 mod world;
 
+pub use allow_list::AllowList;
 pub use breaker::{Breaker, Decision};
 pub use builder::{HostBuilder, Limits, OnStoreError};
 pub use clock::{Clock, Glance, ManualClock, SystemClock};
 pub use component::Component;
-pub use error::{BreakerError, CallError, ComponentError, ComponentFault, OpenError, StoreError};
+pub use error::{AllowListError, BreakerError, CallError, ComponentError, ComponentFault, OpenError, StoreError};
 pub use guard::PermitGuard;
 pub use host::Host;
 pub use lease_keeper::LeaseKeeper;

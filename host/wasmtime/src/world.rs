@@ -1,12 +1,14 @@
 //! Which world a component is of.
 
+use semver::Version;
+
 use crate::error::ComponentError;
 
 /// The world that this host runs.
 pub(crate) const WORLD: &str = "halfopen:breaker/component@0.1.0";
 
 const PACKAGE: &str = "halfopen:breaker/";
-const VERSION: &str = "0.1.0";
+const VERSION: Version = Version::new(0, 1, 0);
 
 /// All that a component may import: the functions, and the types that they speak of.
 const IMPORTS: [&str; 5] = ["storage#load", "storage#commit", "clock#now", "entropy#next", "types"];
@@ -21,9 +23,11 @@ pub(crate) fn check(place: &str, imports: &[String], exports: &[String]) -> Resu
     for (verb, name) in imports.iter().map(|name| ("imports", name)).chain(exports.iter().map(|name| ("exports", name)))
     {
         if let Some((interface, version)) = of_our_package(name)
-            && version != VERSION
+            && !runs_here(version)
         {
-            return Err(other_world(format!("it {verb} {PACKAGE}{interface}@{version}")));
+            let why =
+                format!("it {verb} {PACKAGE}{interface}@{version}, and this host runs every {}", series(&VERSION));
+            return Err(other_world(why));
         }
     }
     let foreign: Vec<String> = imports.iter().filter(|name| !may_import(name)).cloned().collect();
@@ -40,6 +44,22 @@ pub(crate) fn check(place: &str, imports: &[String], exports: &[String]) -> Resu
         return Err(other_world(format!("it does not export {}", missing.join(", "))));
     }
     Ok(())
+}
+
+/// Whether a component of that version of the contract runs here: as with Cargo, the first number that is not 0 must be
+/// the same, and a pre-release is like itself only. wasmtime links the imports by that rule as well.
+fn runs_here(version: &str) -> bool {
+    Version::parse(version)
+        .is_ok_and(|other| other == VERSION || other.pre.is_empty() && series(&other) == series(&VERSION))
+}
+
+/// All versions that are like this one.
+fn series(version: &Version) -> String {
+    match (version.major, version.minor) {
+        (0, 0) => version.to_string(),
+        (0, minor) => format!("0.{minor}.x"),
+        (major, _) => format!("{major}.x"),
+    }
 }
 
 /// The interface and the version of a name `halfopen:breaker/INTERFACE@VERSION`, with or without `#FUNCTION`.
@@ -102,12 +122,32 @@ mod tests {
         }
     }
 
+    fn of_version(version: &str) -> (Vec<String>, Vec<String>) {
+        let (imports, exports) = ours();
+        let renamed = |names: Vec<String>| names.iter().map(|name| name.replace("0.1.0", version)).collect();
+        (renamed(imports), renamed(exports))
+    }
+
     #[test]
-    fn another_version_of_the_world_is_named() {
-        let (imports, mut exports) = ours();
-        exports[0] = "halfopen:breaker/breaker@0.2.0#acquire".to_owned();
-        let error = check("it", &imports, &exports).unwrap_err();
-        assert!(error.to_string().contains("breaker@0.2.0"), "{error}");
+    fn every_version_of_the_series_is_accepted() {
+        for version in ["0.1.0", "0.1.1", "0.1.27", "0.1.3+build.5"] {
+            let (imports, exports) = of_version(version);
+            assert_eq!(check("it", &imports, &exports), Ok(()), "{version}");
+        }
+    }
+
+    #[test]
+    fn a_version_of_another_series_is_named_with_what_runs_here() {
+        for version in ["0.2.0", "1.1.0", "0.1.1-rc.1", "0.0.1", "1"] {
+            let (imports, exports) = of_version(version);
+            let error = check("it", &imports, &exports).unwrap_err().to_string();
+            assert!(error.contains(&format!("clock@{version}")) && error.contains("runs every 0.1.x"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_world() {
+        assert_eq!(WORLD, format!("{PACKAGE}component@{VERSION}"));
     }
 
     #[test]

@@ -85,3 +85,35 @@ fn what_is_not_our_component_is_refused_before_anything_is_done() {
     settings.add_filter(r"section range .* \(bound = \d+\)", "section range [places]");
     settings.bind(|| insta::assert_snapshot!(all(refusals)));
 }
+
+#[test]
+fn a_component_of_a_later_release_of_the_series_runs() {
+    let bench = Bench::new();
+    let file = bench.write("later.wasm", patched("@0.1.0", "@0.1.7"));
+    assert_eq!(bench.run(&["--component", &file, "run", "pay", "--", "true"]).code, 0);
+    let status = bench.run(&["--component", &file, "status", "pay", "--json"]);
+    let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
+    assert_eq!(status["state"], "closed", "{status}");
+}
+
+#[test]
+fn only_components_on_the_list_run_where_there_is_one() {
+    let bench = Bench::with_records();
+    let ours = Component::embedded().sha256();
+    let other = bench.write("other.wasm", patched("@0.1.0", "@0.1.7"));
+    let listed = bench.write("listed", format!("# reviewed\n{ours}  halfopen.wasm\n"));
+    assert_eq!(bench.run(&["--allowed-components", &listed, "status"]).code, 0);
+    let list = bench.write("list", "0".repeat(64));
+    let bad = bench.write("bad", "halfopen.wasm");
+    let none = bench.at("none");
+    let run = ["run", "pay", "--", "touch", "started"];
+    let refusals = [
+        bench.refused(&[&["--allowed-components", &list], &run[..]].concat()),
+        bench.refused(&[&["--allowed-components", &listed, "--component", &other], &run[..]].concat()),
+        bench.refused(&[&["--allowed-components", &bad], &run[..]].concat()),
+        bench.refused(&[&["--allowed-components", &none], &run[..]].concat()),
+    ];
+    let mut settings = insta::Settings::clone_current();
+    settings.add_filter(r"SHA-256 [0-9a-f]{64}", "SHA-256 [digest]");
+    settings.bind(|| insta::assert_snapshot!(all(refusals.to_vec())));
+}
