@@ -86,6 +86,12 @@ fn a_plugin_operates_its_breakers_only_where_the_platform_offers_that() {
     assert_eq!(Plugin::of(&tenant).take("pay"), "deferred: forced open");
     assert_eq!(Plugin::of(&platform.tenant("other")).take("pay"), "proceed 0");
     assert_eq!(operator.operate("state", "pay"), "open");
-    assert_eq!(operator.operate("forget", "pay"), "applied: closed");
+    assert_eq!(operator.operate("reset", "pay"), "applied: closed");
+    assert_eq!(operator.operate("be-patient", "books"), "2");
+    assert_eq!(operator.operate("tidy", "books"), "false", "it has a policy of its own");
+    assert_eq!(operator.operate("tidy", "pay"), "true");
+    assert_eq!(tenant.host().list().unwrap(), ["books"]);
+    assert_eq!(operator.operate("forget", "books"), "applied: closed");
+    assert_eq!(tenant.host().list().unwrap(), [""; 0]);
     assert_eq!(Plugin::of(&tenant).take("pay").split(' ').next(), Some("proceed"));
 }

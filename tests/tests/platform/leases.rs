@@ -39,6 +39,17 @@ fn a_plugin_that_keeps_silent_holds_the_others_up_for_one_lease_at_most() {
 }
 
 #[test]
+fn a_plugin_gives_a_lease_back_itself_and_reports_many_calls_at_once() {
+    let platform = Platform::new();
+    let tenant = platform.tenant("acme");
+    let mut plugin = Plugin::of(&tenant);
+    assert_eq!(plugin.operate("call-twice", "pay"), "applied: open", "one of the two failed");
+    platform.clock.advance(Duration::from_secs(1));
+    assert_eq!(plugin.operate("decline", "pay"), "applied: half-open");
+    assert_eq!(Plugin::of(&tenant).call("pay", true), "applied: closed");
+}
+
+#[test]
 fn what_a_plugin_has_settled_or_another_one_holds_is_not_given_back() {
     let platform = Platform::new();
     let tenant = platform.tenant("acme");

@@ -142,7 +142,7 @@ impl<T> Plugin<T> {
         self.answer("renew", (dependency, epoch, lease))
     }
 
-    /// One of the functions of an operator.
+    /// One of the functions that take the name of a dependency and nothing else.
     pub fn operate(&mut self, function: &str, dependency: &str) -> String {
         self.answer(function, (dependency,))
     }
