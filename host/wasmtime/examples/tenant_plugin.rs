@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // For each tenant: its namespace, and its limits.
     let acme = Tenant::builder(&host, "acme").dependencies(10).calls(50, 100).build();
-    let globex = Tenant::builder(&host, "globex").dependencies(10).calls(1, 3).build();
+    let globex = Tenant::builder(&host, "globex").dependencies(10).calls(1, 4).build();
 
     // For each request: an instance of the tenant's plugin, which makes a call through the breaker.
     let run = |tenant: &Tenant, up: bool| -> Result<(), Box<dyn std::error::Error>> {
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     run(&acme, true)?;
     println!("acme's breaker is {}", acme.host().breaker("payments").inspect()?.state);
 
-    // The breaker of globex is another one. It may make three calls at once, and each of its runs makes two.
+    // The breaker of globex is another one. It may ask four times at once, and each run asks and reports.
     run(&globex, true)?;
     run(&globex, true)?;
     run(&globex, true)?;

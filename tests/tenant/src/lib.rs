@@ -7,18 +7,16 @@ wit_bindgen::generate!({ path: ["../../wit", "wit"], world: "test:platform/plugi
 #[cfg(feature = "control")]
 wit_bindgen::generate!({ path: ["../../wit", "wit"], world: "test:platform/operator", generate_all });
 
-use halfopen::breaker::breaker::{acquire, renew, report};
-use halfopen::breaker::types::{Decision, DeferReason, Error, Outcome, Permit, Receipt, Verdict};
+use halfopen::breaker::breaker::{acquire, release, renew, report, report_tally};
+use halfopen::breaker::types::{Decision, DeferReason, Error, Outcome, Permit, Receipt, State, Tally, Verdict};
 
 struct Plugin;
 
 impl Guest for Plugin {
     fn call(dependency: String, up: bool) -> String {
-        let permit = match acquire(&dependency, "call") {
-            Ok(Decision::Proceed(admission)) => admission.permit,
-            Ok(Decision::Probe(probe)) => probe.permit,
-            Ok(Decision::Defer(deferral)) => return deferred(&deferral.reason),
-            Err(error) => return refused(error),
+        let permit = match permit(&dependency) {
+            Ok(permit) => permit,
+            Err(why) => return why,
         };
         // Here a plugin would make its call.
         let outcome = if up { Outcome::Success } else { Outcome::Failure };
@@ -45,8 +43,49 @@ impl Guest for Plugin {
         received(report(&dependency, Permit { epoch, lease }, Outcome::Failure, None))
     }
 
+    fn call_twice(dependency: String) -> String {
+        let tally = Tally { successes: 1, slow_successes: 0, failures: 1, slow_failures: 0 };
+        match permit(&dependency) {
+            Ok(permit) => received(report_tally(&dependency, permit, tally)),
+            Err(why) => why,
+        }
+    }
+
+    fn decline(dependency: String) -> String {
+        match permit(&dependency) {
+            Ok(permit) => received(release(&dependency, permit)),
+            Err(why) => why,
+        }
+    }
+
     fn renew(dependency: String, epoch: u64, lease: u64) -> String {
         received(renew(&dependency, Permit { epoch, lease: Some(lease) }))
+    }
+
+    #[cfg(feature = "control")]
+    fn be_patient(dependency: String) -> String {
+        use halfopen::breaker::control;
+        let patient = |mut policy: halfopen::breaker::types::PolicyInForce| {
+            policy.policy.consecutive_failures = 2;
+            control::configure(&dependency, policy.policy)
+        };
+        match control::policy(&dependency).and_then(patient).and_then(|_| control::policy(&dependency)) {
+            Ok(policy) => policy.policy.consecutive_failures.to_string(),
+            Err(error) => refused(error),
+        }
+    }
+
+    #[cfg(feature = "control")]
+    fn reset(dependency: String) -> String {
+        received(halfopen::breaker::control::reset(&dependency))
+    }
+
+    #[cfg(feature = "control")]
+    fn tidy(dependency: String) -> String {
+        match halfopen::breaker::control::prune(&dependency, 0) {
+            Ok(removed) => removed.to_string(),
+            Err(error) => refused(error),
+        }
     }
 
     #[cfg(feature = "control")]
@@ -63,9 +102,19 @@ impl Guest for Plugin {
     #[cfg(feature = "control")]
     fn state(dependency: String) -> String {
         match halfopen::breaker::control::inspect(&dependency) {
-            Ok(inspection) => format!("{:?}", inspection.state),
+            Ok(inspection) => name(inspection.state).to_owned(),
             Err(error) => refused(error),
         }
+    }
+}
+
+/// A permit for a call, or why there is none.
+fn permit(dependency: &str) -> Result<Permit, String> {
+    match acquire(dependency, "a call") {
+        Ok(Decision::Proceed(admission)) => Ok(admission.permit),
+        Ok(Decision::Probe(probe)) => Ok(probe.permit),
+        Ok(Decision::Defer(deferral)) => Err(deferred(&deferral.reason)),
+        Err(error) => Err(refused(error)),
     }
 }
 
@@ -80,9 +129,17 @@ fn deferred(reason: &DeferReason) -> String {
     format!("deferred: {reason}")
 }
 
+fn name(state: State) -> &'static str {
+    match state {
+        State::Closed => "closed",
+        State::Open => "open",
+        State::HalfOpen => "half-open",
+    }
+}
+
 fn received(receipt: Result<Receipt, Error>) -> String {
     match receipt {
-        Ok(Receipt { verdict: Verdict::Applied, state, .. }) => format!("applied: {state:?}"),
+        Ok(Receipt { verdict: Verdict::Applied, state, .. }) => format!("applied: {}", name(state)),
         Ok(Receipt { verdict: Verdict::Stale(reason), .. }) => format!("stale: {reason:?}"),
         Err(error) => refused(error),
     }

@@ -35,7 +35,7 @@ impl Gated {
         if *shut {
             self.waited.fetch_add(1, Ordering::SeqCst);
         }
-        let (_, waited) = self.opened.wait_timeout_while(shut, PATIENCE, |shut| *shut).unwrap();
+        let waited = self.opened.wait_timeout_while(shut, PATIENCE, |shut| *shut).unwrap().1;
         assert!(!waited.timed_out(), "nobody opens the gate: the one who would is held up");
     }
 }
@@ -115,7 +115,7 @@ fn a_call_that_waits_for_the_store_does_not_hold_up_the_executor() {
         store.set(false);
     };
     let (answer, ()) = block_on(future::zip(plugin.call("pay", true), open));
-    assert_eq!(answer.unwrap(), "applied: Closed");
+    assert_eq!(answer.unwrap(), "applied: closed");
 }
 
 #[test]

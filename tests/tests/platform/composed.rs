@@ -70,11 +70,8 @@ fn a_plugin_is_told_the_same_linked_by_the_platform_and_composed_with_the_compon
     // A composition goes by the built-in policy.
     let platform = Platform::on(Arc::new(MemoryStore::new()), Policy::default());
     let tenant = platform.tenant("acme");
-    let linked = told(
-        &platform.clock,
-        || Plugin::of(&tenant).call("pay", true),
-        || Plugin::of(&tenant).call("pay", false),
-    );
+    let linked =
+        told(&platform.clock, || Plugin::of(&tenant).call("pay", true), || Plugin::of(&tenant).call("pay", false));
 
     let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::new(1_000_000)));
     let code = Component::new(&ENGINE, composition()).unwrap();
@@ -82,10 +79,10 @@ fn a_plugin_is_told_the_same_linked_by_the_platform_and_composed_with_the_compon
     let composed = told(&clock, || plugin().call("pay", true), || plugin().call("pay", false));
 
     assert_eq!(composed, linked);
-    let closed = "applied: Closed";
-    let wanted = [closed, closed, closed, closed, "applied: Open", "deferred: open"];
+    let closed = "applied: closed";
+    let wanted = [closed, closed, closed, closed, "applied: open", "deferred: open"];
     assert_eq!(linked[..6], wanted);
-    assert_eq!(linked[6..], ["applied: Open", "deferred: open", closed, closed]);
+    assert_eq!(linked[6..], ["applied: open", "deferred: open", closed, closed]);
 }
 
 #[test]
@@ -97,9 +94,9 @@ fn a_composed_plugin_and_a_linked_one_share_a_breaker_and_one_of_them_probes() {
     let mut composed = composed(&code, &store, &platform.clock);
     let mut linked = Plugin::of(&tenant);
     for _ in 0..4 {
-        assert_eq!(composed.call("pay", false), "applied: Closed");
+        assert_eq!(composed.call("pay", false), "applied: closed");
     }
-    assert_eq!(linked.call("pay", false), "applied: Open");
+    assert_eq!(linked.call("pay", false), "applied: open");
     assert_eq!(composed.take("pay"), "deferred: open");
     platform.clock.advance(Duration::from_secs(10));
     assert!(composed.take("pay").starts_with("probe "));
@@ -108,6 +105,6 @@ fn a_composed_plugin_and_a_linked_one_share_a_breaker_and_one_of_them_probes() {
     drop(composed);
     assert_eq!(linked.take("pay"), "deferred: probing");
     platform.clock.advance(Duration::from_secs(5));
-    assert_eq!(linked.call("pay", true), "applied: Closed");
+    assert_eq!(linked.call("pay", true), "applied: closed");
     assert_eq!(Host::builder().shared_store(store).namespace("acme").build().unwrap().list().unwrap(), ["pay"]);
 }

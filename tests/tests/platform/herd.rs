@@ -66,6 +66,6 @@ fn when_the_probe_succeeds_the_plugins_of_all_tenants_go_on() {
     let platform = Platform::new();
     let (one, other) = (platform.tenant("shared"), platform.tenant("shared"));
     platform.make_due(&one, "pay");
-    assert_eq!(Plugin::of(&one).call("pay", true), "applied: Closed");
-    assert_eq!(Plugin::of(&other).call("pay", true), "applied: Closed");
+    assert_eq!(Plugin::of(&one).call("pay", true), "applied: closed");
+    assert_eq!(Plugin::of(&other).call("pay", true), "applied: closed");
 }

@@ -26,7 +26,7 @@ fn hostile_names_are_typed_errors_and_leave_nothing_behind() {
         assert!(answer.len() < 200, "{answer}");
     }
     assert_eq!(tenant.host().list().unwrap(), [""; 0]);
-    assert_eq!(plugin.call("pay", true), "applied: Closed", "it goes on all the same");
+    assert_eq!(plugin.call("pay", true), "applied: closed", "it goes on all the same");
 }
 
 #[test]
@@ -34,11 +34,11 @@ fn a_name_that_spells_another_namespace_stays_in_its_own() {
     let store = Arc::new(MemoryStore::new());
     let platform = Platform::on(store.clone(), breakers::policy());
     let (mallory, victim) = (platform.tenant("mallory"), platform.tenant("victim"));
-    assert_eq!(Plugin::of(&victim).call("pay", true), "applied: Closed");
+    assert_eq!(Plugin::of(&victim).call("pay", true), "applied: closed");
     let before = store.load(Key { namespace: "victim", dependency: "pay" }).unwrap();
     let mut plugin = Plugin::of(&mallory);
     for name in ["victim/pay", "../victim/pay", "victim:pay", "victim pay", "pay' OR namespace = 'victim", "pay%"] {
-        assert_eq!(plugin.call(name, false), "applied: Open", "{name}");
+        assert_eq!(plugin.call(name, false), "applied: open", "{name}");
     }
     assert_eq!(store.list("victim").unwrap(), ["pay"]);
     assert_eq!(store.load(Key { namespace: "victim", dependency: "pay" }).unwrap(), before);
@@ -51,8 +51,8 @@ fn the_dependency_of_another_tenant_is_out_of_reach() {
     let (mallory, victim) = (platform.tenant("mallory"), platform.tenant("victim"));
     let mut plugin = Plugin::of(&mallory);
     // The same name is another breaker.
-    assert_eq!(plugin.call("pay", false), "applied: Open");
-    assert_eq!(Plugin::of(&victim).call("pay", true), "applied: Closed");
+    assert_eq!(plugin.call("pay", false), "applied: open");
+    assert_eq!(Plugin::of(&victim).call("pay", true), "applied: closed");
     assert_eq!(plugin.take("pay"), "deferred: open");
 }
 
@@ -72,7 +72,7 @@ fn permits_that_are_made_up_or_anothers_settle_nothing_of_others() {
     assert!(plugin.renew("pay", epoch, lease).starts_with("stale: "));
     let seen = victim.host().breaker("pay").inspect().unwrap();
     assert_eq!(seen.leases.len(), 1, "the lease is where it was");
-    assert_eq!(holder.renew("pay", epoch, lease), "applied: HalfOpen");
+    assert_eq!(holder.renew("pay", epoch, lease), "applied: half-open");
 }
 
 #[test]
@@ -82,10 +82,16 @@ fn a_plugin_operates_its_breakers_only_where_the_platform_offers_that() {
     let refused = Plugin::presuming(&tenant).err().expect("it cannot be instantiated");
     assert!(format!("{refused:#}").contains("halfopen:breaker/control"), "{refused:#}");
     let mut operator = Plugin::operating(&tenant);
-    assert_eq!(operator.operate("close-down", "pay"), "applied: Open");
+    assert_eq!(operator.operate("close-down", "pay"), "applied: open");
     assert_eq!(Plugin::of(&tenant).take("pay"), "deferred: forced open");
     assert_eq!(Plugin::of(&platform.tenant("other")).take("pay"), "proceed 0");
-    assert_eq!(operator.operate("state", "pay"), "State::Open");
-    assert_eq!(operator.operate("forget", "pay"), "applied: Closed");
+    assert_eq!(operator.operate("state", "pay"), "open");
+    assert_eq!(operator.operate("reset", "pay"), "applied: closed");
+    assert_eq!(operator.operate("be-patient", "books"), "2");
+    assert_eq!(operator.operate("tidy", "books"), "false", "it has a policy of its own");
+    assert_eq!(operator.operate("tidy", "pay"), "true");
+    assert_eq!(tenant.host().list().unwrap(), ["books"]);
+    assert_eq!(operator.operate("forget", "books"), "applied: closed");
+    assert_eq!(tenant.host().list().unwrap(), [""; 0]);
     assert_eq!(Plugin::of(&tenant).take("pay").split(' ').next(), Some("proceed"));
 }

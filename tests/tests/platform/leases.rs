@@ -17,7 +17,7 @@ fn a_plugin_that_takes_the_probe_and_dies_gives_it_back_with_its_store() {
     Plugin::of(&tenant).die("pay");
     let seen = tenant.host().breaker("pay").inspect().unwrap();
     assert_eq!((seen.leases.len(), seen.probe_due), (0, true));
-    assert_eq!(Plugin::of(&tenant).call("pay", true), "applied: Closed", "the next one probes at once");
+    assert_eq!(Plugin::of(&tenant).call("pay", true), "applied: closed", "the next one probes at once");
 }
 
 #[test]
@@ -39,12 +39,23 @@ fn a_plugin_that_keeps_silent_holds_the_others_up_for_one_lease_at_most() {
 }
 
 #[test]
+fn a_plugin_gives_a_lease_back_itself_and_reports_many_calls_at_once() {
+    let platform = Platform::new();
+    let tenant = platform.tenant("acme");
+    let mut plugin = Plugin::of(&tenant);
+    assert_eq!(plugin.operate("call-twice", "pay"), "applied: open", "one of the two failed");
+    platform.clock.advance(Duration::from_secs(1));
+    assert_eq!(plugin.operate("decline", "pay"), "applied: half-open");
+    assert_eq!(Plugin::of(&tenant).call("pay", true), "applied: closed");
+}
+
+#[test]
 fn what_a_plugin_has_settled_or_another_one_holds_is_not_given_back() {
     let platform = Platform::new();
     let tenant = platform.tenant("acme");
     platform.make_due(&tenant, "pay");
     let mut plugin = Plugin::of(&tenant);
-    assert_eq!(plugin.call("pay", false), "applied: Open");
+    assert_eq!(plugin.call("pay", false), "applied: open");
     platform.clock.advance(Duration::from_secs(2));
     let mut other = Plugin::of(&tenant);
     assert!(other.take("pay").starts_with("probe "));

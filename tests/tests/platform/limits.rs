@@ -45,12 +45,12 @@ fn a_flood_of_names_makes_no_more_records_than_the_limit() {
         for number in 0..100 {
             let answer = plugin.call(&format!("name {second} {number}"), true);
             let has_room = second == 0 && number < 3;
-            assert_eq!(answer, if has_room { "applied: Closed" } else { "too many dependencies: 3" });
+            assert_eq!(answer, if has_room { "applied: closed" } else { "too many dependencies: 3" });
         }
         platform.clock.advance(SECOND);
     }
     assert_eq!(records(&tenant), ["name 0 0", "name 0 1", "name 0 2"]);
-    assert_eq!(plugin.call("name 0 1", true), "applied: Closed", "those that it has are served");
+    assert_eq!(plugin.call("name 0 1", true), "applied: closed", "those that it has are served");
     // Not even a report under a permit of its own making.
     assert_eq!(plugin.forge("name 9", 0, None), "too many dependencies: 3");
     assert_eq!(records(&tenant).len(), 3);
@@ -75,16 +75,16 @@ fn the_records_in_the_store_count_also_after_a_restart_of_the_platform() {
     {
         let platform = Platform::on(store.clone(), breakers::policy());
         let tenant = with(&platform, "acme", 2);
-        assert_eq!(Plugin::of(&tenant).call("a", true), "applied: Closed");
-        assert_eq!(Plugin::of(&tenant).call("b", true), "applied: Closed");
+        assert_eq!(Plugin::of(&tenant).call("a", true), "applied: closed");
+        assert_eq!(Plugin::of(&tenant).call("b", true), "applied: closed");
     }
     let platform = Platform::on(store, breakers::policy());
     let mut plugin = Plugin::of(&with(&platform, "acme", 2));
     assert_eq!(plugin.call("c", true), "too many dependencies: 2");
-    assert_eq!(plugin.call("a", true), "applied: Closed");
+    assert_eq!(plugin.call("a", true), "applied: closed");
     // A limit that has become smaller takes away nothing.
     let mut plugin = Plugin::of(&with(&platform, "acme", 0));
-    assert_eq!(plugin.call("b", true), "applied: Closed");
+    assert_eq!(plugin.call("b", true), "applied: closed");
     assert_eq!(plugin.call("c", true), "too many dependencies: 0");
 }
 
@@ -95,13 +95,13 @@ fn what_another_process_of_the_platform_has_added_counts_and_what_is_forgotten_d
     let there = Platform::on(store, breakers::policy());
     let (tenant, its_other) = (with(&here, "acme", 2), with(&there, "acme", 2));
     let mut plugin = Plugin::of(&tenant);
-    assert_eq!(plugin.call("a", true), "applied: Closed");
-    assert_eq!(Plugin::of(&its_other).call("b", true), "applied: Closed");
+    assert_eq!(plugin.call("a", true), "applied: closed");
+    assert_eq!(Plugin::of(&its_other).call("b", true), "applied: closed");
     here.clock.advance(SECOND);
     assert_eq!(plugin.call("c", true), "too many dependencies: 2");
     its_other.host().breaker("b").forget().unwrap();
     here.clock.advance(SECOND);
-    assert_eq!(plugin.call("c", true), "applied: Closed");
+    assert_eq!(plugin.call("c", true), "applied: closed");
 }
 
 #[test]

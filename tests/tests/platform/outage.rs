@@ -18,7 +18,7 @@ fn a_store_that_is_gone_is_a_typed_error_that_names_no_place() {
     let platform = Platform::on(Arc::new(store), breakers::policy());
     let tenant = platform.tenant("acme");
     let mut plugin = Plugin::of(&tenant);
-    assert_eq!(plugin.call("known", true), "applied: Closed");
+    assert_eq!(plugin.call("known", true), "applied: closed");
     std::fs::remove_dir_all(&place).unwrap();
     for answer in [plugin.take("known"), plugin.forge("known", 0, None), plugin.forge("new", 0, None)] {
         assert!(answer.starts_with("Error::Storage(StorageError::"), "{answer}");
@@ -34,7 +34,7 @@ fn what_an_acquire_does_meanwhile_is_the_platforms_choice_and_such_a_permit_is_s
     let host = builder.default_policy(breakers::policy()).build().unwrap();
     let tenant = Tenant::builder(&host, "acme").build();
     let mut plugin = Plugin::of(&tenant);
-    assert_eq!(plugin.call("pay", true), "applied: Closed");
+    assert_eq!(plugin.call("pay", true), "applied: closed");
     let aside = folder.path().join("aside.db");
     std::fs::rename(&place, &aside).unwrap();
     let unrecorded = format!("proceed {}", u64::MAX);

@@ -62,7 +62,7 @@ impl Platform {
 
     /// Lets a dependency of a tenant trip, and its probe become due.
     pub fn make_due(&self, tenant: &Tenant, dependency: &str) {
-        assert_eq!(Plugin::of(tenant).call(dependency, false), "applied: Open");
+        assert_eq!(Plugin::of(tenant).call(dependency, false), "applied: open");
         self.clock.advance(std::time::Duration::from_secs(1));
     }
 }
@@ -142,7 +142,7 @@ impl<T> Plugin<T> {
         self.answer("renew", (dependency, epoch, lease))
     }
 
-    /// One of the functions of an operator.
+    /// One of the functions that take the name of a dependency and nothing else.
     pub fn operate(&mut self, function: &str, dependency: &str) -> String {
         self.answer(function, (dependency,))
     }

@@ -28,11 +28,12 @@ impl Tenant {
             let tenant = self.clone();
             return Elsewhere::run(move || tenant.ask(op)).await;
         };
-        let breaker = self.host().breaker(&*op.dependency).caller(&**caller);
-        if self.inner.names.look(self.host(), &op.dependency) != Room::Is {
+        let (dependency, caller) = (op.dependency.clone(), caller.clone());
+        if self.inner.names.look(self.host(), &dependency) != Room::Is {
             let tenant = self.clone();
             Elsewhere::run(move || tenant.find_room(&op)).await?;
         }
+        let breaker = self.host().breaker(&*dependency).caller(&*caller);
         let answer = breaker.acquire_async().await.map(told::decision).map(Answer::Decision);
         self.told(&breaker, answer)
     }
