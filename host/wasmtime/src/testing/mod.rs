@@ -1,6 +1,10 @@
 //! What the unit tests share.
 
+mod watched;
+
 use std::path::{Path, PathBuf};
+
+pub(crate) use watched::{Asked, Watched, down};
 
 /// A folder that is removed when it goes out of scope.
 pub(crate) struct TempDir(PathBuf);
