@@ -17,11 +17,11 @@ mod many;
 mod measure;
 mod memory;
 mod peers;
+mod recorded;
 mod redis;
 mod resp;
 mod setting;
 mod table;
-mod tap;
 
 use std::process::ExitCode;
 
