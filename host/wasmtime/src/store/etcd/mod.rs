@@ -43,6 +43,7 @@ mod history;
 mod keys;
 mod known;
 mod look;
+mod lookup;
 mod measure;
 mod options;
 mod place;
