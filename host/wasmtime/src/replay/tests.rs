@@ -172,6 +172,14 @@ fn nothing_stays_in_the_store_also_when_a_run_is_broken_off() {
 }
 
 #[test]
+fn a_policy_that_is_refused_is_named_as_in_the_file() {
+    let steps = [r#"{"at": 0, "do": "configure", "policy": {"open_ms": 0, "lease_ms": 9, "probe_max_ms": 8}}"#];
+    let failures = failures(&steps);
+    assert!(failures[0].contains("open_ms: must be a whole number"), "{failures:?}");
+    assert!(failures[0].contains("probe_max_ms: must be at least lease_ms"), "{failures:?}");
+}
+
+#[test]
 fn answers_are_shown_one_by_one() {
     let mut shown = Vec::new();
     let steps = scenario(&[r#"{"at": 7, "by": "B", "do": "acquire", "times": 2}"#, r#"{"at": 7, "do": "inspect"}"#]);
