@@ -1,5 +1,7 @@
 //! Round trips to etcd: a range, and a transaction that compares and puts, through its JSON gateway.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -7,6 +9,10 @@ use ureq::Agent;
 
 use crate::setting::Result;
 use crate::shared::Bare;
+
+/// As long as an attempt of the store may take. Not for the whole of it: ureq would start a thread for each request, to look
+/// its host up in time.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct BareEtcd {
     agent: Agent,
@@ -22,7 +28,14 @@ impl Bare for BareEtcd {
     fn open(address: &str, record: &[u8]) -> Result<Self> {
         let server = address.strip_prefix("etcd://").ok_or("only etcd:// is measured")?;
         let server = server.split(['/', '?', ',']).next().unwrap_or(server);
-        let config = Agent::config_builder().http_status_as_error(false).max_redirects(0).proxy(None);
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .timeout_recv_response(Some(TIMEOUT))
+            .timeout_send_request(Some(TIMEOUT))
+            .timeout_send_body(Some(TIMEOUT))
+            .timeout_recv_body(Some(TIMEOUT));
         let key = STANDARD.encode(format!("benchmark {:016x}", fastrand::u64(..)));
         let mut bare = BareEtcd {
             agent: config.build().new_agent(),

@@ -26,6 +26,8 @@ pub(super) struct Pool {
 struct Shelf {
     idle: Vec<Link>,
     lent: usize,
+    /// How many wait for one that is lent.
+    waiting: usize,
     /// Since the server could not be reached; none while it can.
     outage: Option<Outage>,
 }
@@ -100,7 +102,9 @@ impl Pool {
                 _ => until,
             };
             let wait = wait_until.saturating_duration_since(now);
+            shelf.waiting += 1;
             shelf = self.returned.wait_timeout(shelf, wait).unwrap_or_else(PoisonError::into_inner).0;
+            shelf.waiting -= 1;
         }
         shelf.lent += 1;
         drop(shelf);
@@ -159,7 +163,11 @@ impl Loan<'_> {
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        self.pool.shelf().lent -= 1;
-        self.pool.returned.notify_one();
+        let mut shelf = self.pool.shelf();
+        shelf.lent -= 1;
+        // A call of the system each time, also where nobody waits.
+        if shelf.waiting > 0 {
+            self.pool.returned.notify_one();
+        }
     }
 }
