@@ -72,6 +72,13 @@ fn namespace(global: &Global) -> anyhow::Result<&str> {
 /// Where the store is, as the library takes it.
 fn address(global: &Global) -> anyhow::Result<String> {
     if let Some(address) = &global.store {
+        if address == "memory" {
+            // What is asked, counted or forced there is gone a moment later, whatever this program would say.
+            let message = format!(
+                "a store in memory ends with this program, so that nobody shares it; it is for `replay`: {GIVE_A_STORE}"
+            );
+            return Err(Failure::error(Code::Usage, message));
+        }
         return Ok(address.clone());
     }
     let StateFolder { variable, folder } = own_folder("the store", GIVE_A_STORE)?;

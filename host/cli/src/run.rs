@@ -39,6 +39,9 @@ pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
         session.tell_unrecorded(why);
         return session.start(None);
     }
+    if admitted.lease.is_some() {
+        session.warn_of_a_long_limit(&breaker);
+    }
     session.start(Some((&breaker, admitted)))
 }
 
@@ -105,6 +108,19 @@ impl Session<'_> {
             _ => "starting the command all the same, and recording nothing (fail-open)",
         };
         self.say(&format!("{why}; {started}"));
+    }
+
+    /// Says that a probe may take less long than `--timeout` allows. Only who probes looks the policy up.
+    fn warn_of_a_long_limit(&self, breaker: &Breaker) {
+        let Some(timeout) = self.args.timeout.filter(|_| !self.args.quiet) else { return };
+        let Ok(most) = breaker.policy().map(|found| Duration::from_millis(found.policy.probe_max_ms)) else { return };
+        if timeout > most {
+            let (most, timeout) = (text::duration(most), text::duration(timeout));
+            self.say(&format!(
+                "the result of a probe that takes longer than {most} (probe_max_ms) does not count, and --timeout allows \
+                 {timeout}"
+            ));
+        }
     }
 
     /// Asks, and with `--wait` waits as told and asks again.

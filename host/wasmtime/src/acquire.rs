@@ -213,7 +213,7 @@ impl Breaker {
         sent: Sent,
         view: Option<Snapshot>,
     ) -> Option<u32> {
-        let (generation, due) = ticket.answered(decision, version, sent);
+        let (generation, due) = ticket.answered(decision, version, sent, &*self.handle.host.inner.clock);
         self.settle(due);
         self.handle.host.inner.hand_over_soon(ticket.local(), view);
         generation

@@ -226,10 +226,20 @@ impl Local {
     }
 
     /// Takes in the answer to an acquire. What was counted under another epoch comes back.
-    fn learn(&self, ticket: &Ticket, decision: &Decision, version: u64, sent: Sent) -> (Option<u32>, Option<Due>) {
+    fn learn(
+        &self,
+        ticket: &Ticket,
+        decision: &Decision,
+        version: u64,
+        sent: Sent,
+        clock: &dyn Clock,
+    ) -> (Option<u32>, Option<Due>) {
         let mut gate = self.gate();
         let look = Look::of(decision, sent);
-        gate.shares = look.answers() || matches!(decision, Decision::Probe(_));
+        // From a store that takes longer than a look holds, no answer serves others: who waited for it would only have
+        // to wait in line.
+        let serves = look.answers() && look.age(clock, clock.lag()).is_some();
+        gate.shares = serves || matches!(decision, Decision::Probe(_));
         if gate.ended != ticket.ended || version < gate.version {
             return (None, None);
         }

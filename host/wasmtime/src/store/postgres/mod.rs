@@ -1,9 +1,10 @@
 //! PostgreSQL: for callers on many machines that share a database.
 //!
-//! A load is one round trip, and so is a commit, of however many writes: a function in the database judges them one after
-//! the other and adds the transitions, in one transaction. A single write without transitions goes by a statement of its
-//! own, at the price of a bare `UPDATE`; where it had to wait for another that was faster, it takes a second one. No lock is held while the component runs. The time is the
-//! database's ([`Snapshot::at`]), so the clocks of the callers' machines do not matter.
+//! A load is one round trip (two where there is no record), and so is a commit, of however many writes: a function in the
+//! database judges them one after the other and adds the transitions, in one transaction. A single write without transitions
+//! goes by a statement of its own, at the price of a bare `UPDATE`; where it had to wait for another that was faster, it
+//! takes a second one. No lock is held while the component runs. The time is the database's ([`Snapshot::at`]), so the
+//! clocks of the callers' machines do not matter.
 //!
 //! # Rights
 //!
@@ -130,8 +131,18 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        let found = self.read(Statement::Load, &[&bytes(key.namespace), &bytes(key.dependency)], rows::snapshot)?;
-        found.into_iter().next().ok_or_else(|| self.session.options.other("it answered a load with nothing"))
+        let session = &self.session;
+        let (namespace, dependency) = (bytes(key.namespace), bytes(key.dependency));
+        let key: [&(dyn ToSql + Sync); 2] = [&namespace, &dependency];
+        let rows = session.run(Effect::Repeatable, async |conversation, _| {
+            let found = conversation.ask(&session.texts, Statement::Find, &key).await?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            conversation.ask(&session.texts, Statement::Load, &key).await
+        })?;
+        let row = rows.first().ok_or_else(|| session.options.other("it answered a load with nothing"))?;
+        rows::snapshot(row).map_err(|why| session.options.corrupt(why))
     }
 
     fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {

@@ -21,6 +21,8 @@ pub(super) struct Pool {
 struct Shelf {
     idle: Vec<Link>,
     lent: usize,
+    /// How many wait for one that is lent.
+    waiting: usize,
 }
 
 /// A connection on loan. Dropped without [`give_back`](Loan::give_back), it is closed.
@@ -69,7 +71,9 @@ impl Pool {
             if shelf.lent < options.connections.max(1) {
                 break;
             }
+            shelf.waiting += 1;
             shelf = self.returned.wait_timeout(shelf, until - now).unwrap_or_else(PoisonError::into_inner).0;
+            shelf.waiting -= 1;
         }
         shelf.lent += 1;
         drop(shelf);
@@ -109,7 +113,11 @@ impl Loan<'_> {
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        self.pool.shelf().lent -= 1;
-        self.pool.returned.notify_one();
+        let mut shelf = self.pool.shelf();
+        shelf.lent -= 1;
+        // A call of the system each time, also where nobody waits.
+        if shelf.waiting > 0 {
+            self.pool.returned.notify_one();
+        }
     }
 }

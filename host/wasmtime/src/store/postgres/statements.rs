@@ -5,6 +5,7 @@ use tokio_postgres::types::Type;
 /// One of the statements that a store runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statement {
+    Find,
     Load,
     Replace,
     Write,
@@ -17,7 +18,8 @@ pub(super) enum Statement {
 }
 
 impl Statement {
-    pub const ALL: [Statement; 9] = [
+    pub const ALL: [Statement; 10] = [
+        Statement::Find,
         Statement::Load,
         Statement::Replace,
         Statement::Write,
@@ -32,7 +34,7 @@ impl Statement {
     /// The types of its parameters.
     pub fn types(self) -> &'static [Type] {
         match self {
-            Statement::Load => &[Type::BYTEA, Type::BYTEA],
+            Statement::Find | Statement::Load => &[Type::BYTEA, Type::BYTEA],
             Statement::Replace => &[Type::BYTEA, Type::BYTEA, Type::INT8, Type::INT8, Type::BYTEA, Type::INT8],
             Statement::Write => &[
                 Type::INT8_ARRAY,
@@ -58,8 +60,12 @@ impl Statement {
 
     fn text(self) -> &'static str {
         match self {
-            // One row, whatever there is; the floor is only looked up where there is no record. The clock is read after
-            // the record, so that nothing in it is dated later.
+            // A record that is there, as nearly all are, at the price of a bare `SELECT`. The clock is read after the record,
+            // so that nothing in it is dated later.
+            Statement::Find => {
+                "SELECT version, data, clock_timestamp() FROM {schema}.record WHERE namespace = $1 AND dependency = $2"
+            }
+            // One row, whatever there is; the floor is only looked up where there is no record.
             Statement::Load => {
                 "SELECT coalesce(r.version, (SELECT floor FROM {schema}.namespace WHERE namespace = $1), 0), r.data,
                      clock_timestamp()
