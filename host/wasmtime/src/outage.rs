@@ -72,8 +72,12 @@ impl Outage {
     pub fn over(&self) {
         if self.is_on() {
             let mut known = self.known();
-            *known = None;
+            let was_known = known.take().is_some();
             self.is_on.store(false, Ordering::Relaxed);
+            drop(known);
+            if was_known {
+                tracing::info!("the store answers again");
+            }
         }
     }
 
