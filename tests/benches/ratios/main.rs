@@ -1,6 +1,6 @@
 //! What halfopen costs, next to others in the same process on the same work: one table, measured in one run.
 //!
-//! `cargo bench -p halfopen-tests --bench ratios` prints it as a table; `-- --json` as JSON lines
+//! `cargo bench --bench ratios` prints it as a table; `-- --json` as JSON lines
 //! `{"name", "ours", "peer", "unit", "ratio", "goal", "met"}`; names of rows after `--` measure those alone, and `--quick`
 //! measures too little for figures that are worth anything. As a test of `cargo test` it sees to it, quickly, that each
 //! row can be measured.
