@@ -95,7 +95,7 @@ pub use instance::{AsyncPlugin, InstantiateError, Plugin};
 pub use pool::{AsyncPluginPool, PluginPool, PoolError};
 pub use prepare::{PluginPre, PrepareError};
 
-use wasmtime::component::{HasData, Linker};
+use wasmtime::component::Linker;
 
 /// How many core instances an instance of the embedded component consists of.
 pub const CORE_INSTANCES: u32 = 5;
@@ -104,13 +104,6 @@ pub const CORE_INSTANCES: u32 = 5;
 pub trait PluginView: Send + 'static {
     /// The context of the store.
     fn plugin(&mut self) -> &mut PluginCtx;
-}
-
-/// The [`HasData`] of bindings that are reached by a [`PluginCtx`].
-pub struct HasPlugin;
-
-impl HasData for HasPlugin {
-    type Data<'a> = &'a mut PluginCtx;
 }
 
 /// Supplies what the component imports: `storage`, `clock` and `entropy` of `halfopen:breaker@0.1`. For calls that are not
