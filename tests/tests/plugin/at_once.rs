@@ -23,18 +23,18 @@ use crate::wrapped::{Wrapped, unavailable};
 
 /// What a platform would generate for itself.
 mod bindings {
-    halfopen::wasmtime::component::bindgen!({
+    ::halfopen::wasmtime::component::bindgen!({
         path: "../wit",
         world: "component",
-        wasmtime_crate: halfopen::wasmtime,
+        wasmtime_crate: ::halfopen::wasmtime,
     });
 }
 
 mod in_async {
-    halfopen::wasmtime::component::bindgen!({
+    ::halfopen::wasmtime::component::bindgen!({
         path: "../wit",
         world: "component",
-        wasmtime_crate: halfopen::wasmtime,
+        wasmtime_crate: ::halfopen::wasmtime,
         exports: { default: async },
     });
 }

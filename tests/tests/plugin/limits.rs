@@ -85,10 +85,13 @@ pub fn the_pooling_allocator_takes_no_more_than_the_documentation_says() {
     }
 }
 
-pub fn the_number_of_core_instances_is_what_the_documentation_says() {
-    let mut linker: Linker<Data> = Linker::new(&Engine::new(&pooling_of(1, CORE_INSTANCES - 1)).unwrap());
-    add_to_linker(&mut linker).unwrap();
-    assert!(PluginPre::new(&linker, &Component::embedded()).is_err());
+pub fn the_pooling_allocator_takes_no_less_than_the_documentation_says() {
+    for config in [pooling_of(1, CORE_INSTANCES - 1, TABLES), pooling_of(1, CORE_INSTANCES, TABLES - 1)] {
+        let mut linker: Linker<Data> = Linker::new(&Engine::new(&config).unwrap());
+        add_to_linker(&mut linker).unwrap();
+        let error = PluginPre::new(&linker, &Component::embedded()).unwrap_err();
+        assert!(matches!(error, PrepareError::Engine { .. }), "{error:?}");
+    }
 }
 
 pub fn an_allocator_that_is_full_is_a_typed_error() {
@@ -112,7 +115,7 @@ pub fn a_linker_without_the_imports_is_told_what_to_call() {
 
 pub fn an_engine_that_cannot_run_components_is_told_what_it_needs() {
     let mut config = Config::new();
-    config.wasm_bulk_memory(false).wasm_reference_types(false);
+    config.wasm_component_model(false);
     let mut linker: Linker<Data> = Linker::new(&Engine::new(&config).unwrap());
     add_to_linker(&mut linker).unwrap();
     let error = PluginPre::new(&linker, &Component::embedded()).unwrap_err();

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         limits::an_epoch_that_has_passed_is_a_typed_error,
         limits::a_pool_sets_the_limits_of_each_call,
         limits::the_pooling_allocator_takes_no_more_than_the_documentation_says,
-        limits::the_number_of_core_instances_is_what_the_documentation_says,
+        limits::the_pooling_allocator_takes_no_less_than_the_documentation_says,
         limits::an_allocator_that_is_full_is_a_typed_error,
         limits::a_linker_without_the_imports_is_told_what_to_call,
         limits::an_engine_that_cannot_run_components_is_told_what_it_needs,

@@ -104,20 +104,20 @@ pub fn on(store: &Arc<MemoryStore>, clock: &Arc<ManualClock>, policy: Policy) ->
 
 /// An allocator with no more room in it than so many instances of the component need.
 pub fn pooling(instances: u32) -> Config {
-    pooling_of(instances, CORE_INSTANCES)
+    pooling_of(instances, CORE_INSTANCES, TABLES)
 }
 
-/// The same where a component may have so many core instances.
-pub fn pooling_of(instances: u32, core_instances: u32) -> Config {
+/// The same where a component may have so many core instances and tables.
+pub fn pooling_of(instances: u32, core_instances: u32, tables: u32) -> Config {
     let mut room = PoolingAllocationConfig::new();
     room.total_component_instances(instances)
-        .total_core_instances(instances * CORE_INSTANCES)
+        .total_core_instances(instances * core_instances)
         .total_memories(instances)
-        .total_tables(instances)
+        .total_tables(instances * tables)
         .total_stacks(instances)
         .max_core_instances_per_component(core_instances)
         .max_memories_per_component(1)
-        .max_tables_per_component(1)
+        .max_tables_per_component(tables)
         .max_memory_size(2 << 20)
         .table_elements(100);
     let mut config = Config::new();
