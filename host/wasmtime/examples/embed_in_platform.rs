@@ -76,7 +76,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The platform's storage: rows with a version, and a log. `halfopen::conformance` (see `swap_store`) checks such a store.
 #[derive(Default)]
-struct Storage(Mutex<(BTreeMap<(String, String), Snapshot>, Vec<(String, Observed)>)>);
+struct Storage(Mutex<(Rows, Log)>);
+
+type Rows = BTreeMap<(String, String), Snapshot>;
+
+/// With the namespace of each.
+type Log = Vec<(String, Observed)>;
 
 impl halfopen::Store for Storage {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Waker};
+use std::task::{Context, Wake, Waker};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use halfopen::plugin::{ContextError, Decision, InstantiateError, PluginCtx, PoolError};
@@ -174,6 +175,18 @@ pub fn a_lease_that_is_too_short_for_the_stores_clocks_is_refused() {
     assert!(matches!(error, BreakerError::InvalidPolicy(_)), "{error:?}");
 }
 
+/// Tells the component's yields, which wake while it is polled, from the store's answers, which come from another thread.
+struct Yields {
+    here: ThreadId,
+    seen: AtomicBool,
+}
+
+impl Wake for Yields {
+    fn wake(self: Arc<Self>) {
+        self.seen.fetch_or(thread::current().id() == self.here, Ordering::SeqCst);
+    }
+}
+
 pub fn a_future_that_is_dropped_while_the_component_runs_leaves_the_handle_spent() {
     let mut config = Config::new();
     config.consume_fuel(true);
@@ -190,10 +203,11 @@ pub fn a_future_that_is_dropped_while_the_component_runs_leaves_the_handle_spent
     store.fuel_async_yield_interval(Some(1)).unwrap();
     {
         let mut acquire = pin!(plugin.acquire(&mut store, "a", "A"));
-        let mut cx = Context::from_waker(Waker::noop());
-        for _ in 0..50 {
-            assert!(acquire.as_mut().poll(&mut cx).is_pending(), "it is over before it could be dropped");
-            std::thread::sleep(Duration::from_millis(1));
+        let yields = Arc::new(Yields { here: thread::current().id(), seen: AtomicBool::new(false) });
+        let waker = Waker::from(yields.clone());
+        while !yields.seen.load(Ordering::SeqCst) {
+            let polled = acquire.as_mut().poll(&mut Context::from_waker(&waker));
+            assert!(polled.is_pending(), "it is over before it could be dropped");
         }
     }
     assert!(plugin.is_spent());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use halfopen::plugin::{
-    CORE_INSTANCES, Decision, InstantiateError, Plugin, PluginPre, PluginView, PrepareError, add_to_linker,
+    CORE_INSTANCES, Decision, InstantiateError, Plugin, PluginPre, PluginView, PrepareError, TABLES, add_to_linker,
 };
 use halfopen::store::MemoryStore;
 use halfopen::wasmtime::component::Linker;

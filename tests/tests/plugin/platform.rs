@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use halfopen::plugin::{
     AsyncPlugin, AsyncPluginPool, CORE_INSTANCES, Plugin, PluginCtx, PluginCtxBuilder, PluginPool, PluginPre,
-    PluginView, add_to_linker, add_to_linker_async,
+    PluginView, TABLES, add_to_linker, add_to_linker_async,
 };
 use halfopen::store::MemoryStore;
 use halfopen::wasmtime::component::Linker;
