@@ -97,7 +97,7 @@ def main() -> None:
         acquire = ops.acquire("payments", "bench")
         report = ops.report("payments", permit.data, "success", 1)
         component, component_report, read = in_turn(
-            lambda: room.pool.run(acquire, view), lambda: room.pool.run(report, view), always.acquire
+            lambda: room.decide(acquire, view), lambda: room.decide(report, view), always.acquire
         )
         row("the component alone: acquire", component)
         row("the component alone: report", component_report)

@@ -17,7 +17,13 @@ SCENARIOS = sorted((ROOT / "tests" / "scenarios").glob("*.jsonl"))
 PROGRAM = Path(os.environ.get("HALFOPEN_PROGRAM") or ROOT / "target" / "debug" / "halfopen")
 
 # Trips at the first failure, and never lengthens anything at random.
-PLAIN: dict[str, Any] = {"consecutive_failures": 1, "open_ms": 200, "open_multiplier": 1, "jitter_percent": 0, "lease_ms": 2_000}
+PLAIN: dict[str, Any] = {
+    "consecutive_failures": 1,
+    "open_ms": 200,
+    "open_multiplier": 1,
+    "jitter_percent": 0,
+    "lease_ms": 2_000,
+}
 
 
 def admitted(breaker: Breaker) -> Permit:

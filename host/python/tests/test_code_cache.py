@@ -54,7 +54,9 @@ def test_code_that_is_cut_short_or_of_another_release_is_compiled_anew(folder: P
     assert len(kept.read_bytes()) > 10_000
 
 
-def test_only_a_few_files_are_kept_and_without_a_place_nothing_is(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_few_files_are_kept_and_without_a_place_nothing_is(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(20):
         code_cache.write(f"{number}.cwasm", b"code")
     assert len(list(folder.iterdir())) == 8

@@ -65,8 +65,9 @@ def test_killing_writers_loses_nothing_that_was_acknowledged(file: Path) -> None
         time.sleep(0.1 * round)
         for writer in writers:
             writer.kill()
-            out, _ = writer.communicate()
-            acknowledged += 1 + out.count("acknowledged\n")
+            assert writer.stdout is not None
+            acknowledged += 1 + writer.stdout.read().count("acknowledged\n")
+            writer.communicate()
             started += 1
     policy = {"consecutive_failures": 0, "failure_rate": None, "window": {"ms": 600_000}}
     with Breakers(file, policy=policy) as breakers:

@@ -57,7 +57,7 @@ def test_a_policy_is_refused_with_all_its_faults_named_as_in_the_file(file: Path
         Breakers(file, policy=wrong)
     assert {field for field, _ in caught.value.faults} == {"open_ms", "probes", "window.ms", "open_multiplier"}
     with Breakers(file) as breakers:
-        with pytest.raises(InvalidPolicy, match="lease_ms"):
+        with pytest.raises(InvalidPolicy, match="probe_max_ms"):
             breakers.breaker("a").configure({"lease_ms": 10, "probe_max_ms": 5})
         with pytest.raises(InvalidPolicy, match="open_ms"):
             breakers.breaker("a").configure(Policy(open_ms=1 << 70))
@@ -154,9 +154,7 @@ def test_a_component_that_runs_too_long_is_stopped_and_the_next_call_works(
     assert len(payments.history()) == 1
 
 
-def test_a_component_that_wants_too_much_memory_is_not_started(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_component_that_wants_too_much_memory_is_not_started(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("halfopen.instance._MEMORY", 1_000)
     with pytest.raises(ComponentError):
         Breakers(file)

@@ -181,9 +181,7 @@ def test_a_process_that_was_frozen_looks_again_by_whichever_clock_moved(
             assert asked.since() > 0
 
 
-def test_during_a_ramp_it_draws_with_the_percentage_it_was_given(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_during_a_ramp_it_draws_with_the_percentage_it_was_given(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = ManualClock(1_000)
     with Breakers(file, policy=PLAIN | {"ramp": {"over_ms": 100_000, "from_percent": 20}}, _clock=clock) as breakers:
         breaker = breakers.breaker("a")

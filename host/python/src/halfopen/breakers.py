@@ -183,13 +183,11 @@ class Breakers:
         return self._room if self._pid == os.getpid() and not self._closed else None
 
     def _move(self) -> None:
-        """After a fork: the connections and instances are the parent's, and so is what it has counted."""
+        """After a fork: the threads are the parent's, and so is what it has counted."""
         with self._lock:
-            if self._pid == os.getpid():
-                return
-            self._room.store.abandon()
-            self._room = Room(self._settings)
-            self._pid = os.getpid()
+            if self._pid != os.getpid():
+                self._room = Room(self._settings)
+                self._pid = os.getpid()
 
     def _forked(self) -> None:
         # Another thread of the parent may have held it.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import threading
 from functools import cache
 from importlib import resources
 
@@ -62,28 +60,7 @@ class Code:
         code_cache.write(name, bytes(self.component.serialize()))
 
 
-_lock = threading.Lock()
-_made: tuple[int, Code] | None = None
-
-
+@cache
 def code() -> Code:
-    """The code of this process. A child that was forked off makes its own: a lock inside the engine may have been held
-    by another thread of its parent.
-    """
-    global _made
-    made = _made
-    if made is None or made[0] != os.getpid():
-        with _lock:
-            made = _made
-            if made is None or made[0] != os.getpid():
-                made = _made = (os.getpid(), Code())
-    return made[1]
-
-
-def _after_fork() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    """The code of this process, and of those that are forked off. Under the lock that calls are made under."""
+    return Code()

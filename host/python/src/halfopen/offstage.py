@@ -1,7 +1,8 @@
-"""Runs work where no signal handler does.
+"""Calls of the component: one at a time, and where no signal handler runs.
 
+wasmtime for Python converts values with the help of global variables, so that two threads must not do it at once. And
 Python runs signal handlers in the main thread, in the middle of anything: an interrupt inside an import of the component
-would be lost, and the import would not return. So what the main thread wants of the component, a thread of its own does.
+would be lost, and the import would not return. So what the main thread wants of it, a thread of its own does.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+one_at_a_time = threading.Lock()
+"""Held by whoever is calling the component, and while the process forks."""
+
 
 def run(work: Callable[[], T]) -> T:
     """Runs it, and waits. An interrupt ends the waiting, not the work."""
     if threading.current_thread() is not threading.main_thread():
-        return work()
+        with one_at_a_time:
+            return work()
     outcome: list[T] = []
     failed: list[BaseException] = []
     done = threading.Lock()
@@ -26,7 +31,8 @@ def run(work: Callable[[], T]) -> T:
 
     def job() -> None:
         try:
-            outcome.append(work())
+            with one_at_a_time:
+                outcome.append(work())
         except BaseException as error:
             failed.append(error)
         finally:

@@ -16,8 +16,8 @@ from .errors import BreakerError
 from .housekeeper import Housekeeper
 from .instance import Change, Op, Snapshot
 from .local import Due, Local
+from .machine import Machine
 from .policy import Policy
-from .pool import Pool
 from .store import SqliteStore, open_store
 from .store.rows import Write
 from .types import PermitData
@@ -65,7 +65,7 @@ class Room:
         self.clock = settings.clock
         self.caller = settings.caller if settings.caller is not None else f"pid {os.getpid()}"
         generator = random.Random(settings.seed)
-        self.pool = Pool(settings.policy, self.clock.now, lambda: generator.getrandbits(64))
+        self._machine = Machine(settings.policy, self.clock.now, lambda: generator.getrandbits(64))
         # Last: what was opened would have to be closed again.
         self.store = store or open_store(
             settings.address, busy_timeout=settings.busy_timeout, synchronous=settings.synchronous
@@ -89,20 +89,24 @@ class Room:
                     self._locals.pop(next(spare, ""), None)
         return local
 
+    def decide(self, op: Op[T], view: Snapshot) -> tuple[T, Change | None]:
+        """Runs an operation on a record as it is known to be. Nothing of it reaches the store."""
+        return self._machine.run(op, view)
+
     def perform(self, op: Op[T]) -> Held[T]:
         """Runs an operation. Its answer is durable when this returns.
 
         Raises `BreakerError`; nothing was changed then.
         """
         view = self.store.load(self.settings.namespace, op.dependency)
-        answer, change = self.pool.run(op, view)
+        answer, change = self.decide(op, view)
         if change is None:
             return Held(answer, view.version)
         with self.store.transaction() as transaction:
             while not transaction.write(self._write(op, view, change)):
                 # Others were faster. Nobody is now: the file is locked.
                 view = transaction.load(self.settings.namespace, op.dependency)
-                answer, change = self.pool.run(op, view)
+                answer, change = self.decide(op, view)
                 if change is None:
                     return Held(answer, view.version)
             transaction.commit()

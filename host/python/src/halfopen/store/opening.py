@@ -78,7 +78,7 @@ class Opened:
 
 
 def leave_open(connection: sqlite3.Connection) -> None:
-    """Never closes a connection: one that a fork has copied, say, whose locks are those of the other process."""
+    """Never closes a connection, not even at the end of the process."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
 
 

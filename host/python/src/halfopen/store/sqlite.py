@@ -15,9 +15,10 @@ from typing import TypeVar
 from ..errors import Closed
 from ..instance import Snapshot
 from ..types import Observed, Transition
+from .. import forks
 from . import rows
 from .faults import Place
-from .opening import Opened, leave_open, patiently, reader, writer
+from .opening import Opened, patiently, reader, writer
 from .rows import Write
 
 T = TypeVar("T")
@@ -35,6 +36,9 @@ class SqliteStore:
         self._writer: Opened | None = writer(self.place)
         self._readers: list[Opened] = []
         self._closed = False
+        self._reads = threading.Condition(threading.Lock())
+        self._reading = 0
+        forks.watch(self)
 
     def load(self, namespace: str, dependency: str) -> Snapshot:
         """A plain look at a record."""
@@ -86,42 +90,69 @@ class SqliteStore:
         """Closes the connections; those that are reading are closed when they are done."""
         with self._lock:
             self._closed = True
-            opened = [*self._readers, *([self._writer] if self._writer else [])]
-            self._readers, self._writer = [], None
-        for one in opened:
-            one.close()
+            self._close_connections()
 
-    def abandon(self) -> None:
-        """Leaves the connections as they are: they belong to the process that this one was forked from."""
-        for opened in [*self._readers, *([self._writer] if self._writer else [])]:
-            leave_open(opened.connection)
+    def pause(self, patience: float) -> bool:
+        """Waits for whoever is using the store, closes the file and lets nobody in: before a fork. False where they
+        take too long; it goes on as it was then.
+        """
+        if not self._lock.acquire(timeout=patience):
+            return False
+        self._reads.acquire()
+        if not self._reads.wait_for(lambda: self._reading == 0, patience):
+            self.go_on()
+            return False
+        if not self.place.in_memory:
+            self._close_connections()
+        return True
+
+    def go_on(self) -> None:
+        """Ends the pause."""
+        self._reads.release()
+        self._lock.release()
 
     def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
         if self.place.in_memory:
             with self._lock:
                 connection = self._write_connection()
                 return self._explained(lambda: read(connection))
+        with self._reads:
+            self._reading += 1
         try:
-            opened = self._readers.pop()
+            return self._read_file(read)
+        finally:
+            with self._reads:
+                self._reading -= 1
+                if self._reading == 0:
+                    self._reads.notify_all()
+
+    def _read_file(self, read: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            opened: Opened | None = self._readers.pop()
         except IndexError:
             opened = None
         if opened is not None and not opened.is_at_its_path():
             opened.close()
             opened = None
         if opened is None:
-            with self._lock:
-                # Makes the file ready again where it has been removed since.
-                self._write_connection()
+            # Makes the file ready again where it has been removed since.
+            if self._closed or self._writer is None or not self._writer.is_at_its_path():
+                with self._lock:
+                    self._write_connection()
             opened = reader(self.place)
         connection = opened.connection
         result = self._explained(lambda: read(connection))
-        with self._lock:
-            keep = not self._closed and len(self._readers) < _MOST_READERS
-            if keep:
-                self._readers.append(opened)
-        if not keep:
+        if self._closed or len(self._readers) >= _MOST_READERS:
             opened.close()
+        else:
+            self._readers.append(opened)
         return result
+
+    def _close_connections(self) -> None:
+        opened = [*self._readers, *([self._writer] if self._writer else [])]
+        self._readers, self._writer = [], None
+        for one in opened:
+            one.close()
 
     def _explained(self, read: Callable[[], T]) -> T:
         try:
