@@ -1,4 +1,4 @@
-"""Prints what a call costs: `python bench [SECONDS]`. Each row is the median of several rounds, in microseconds.
+"""Prints what a call costs: `python bench [SECONDS]`, so many for each row. Each row is a median, in microseconds.
 
 What goes to a disk is compared with a bare transaction of sqlite3 on the same disk, taken in turn with it.
 """
@@ -17,28 +17,28 @@ from halfopen import Breaker, Breakers, Permit, ops
 from halfopen.instance import Snapshot
 
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
-ROUNDS = 9
 NEVER_TRIPS = {"consecutive_failures": 0, "failure_rate": None}
 
 
-def timed(work: Callable[[], object], seconds: float) -> float:
-    """Microseconds a call, over so many seconds."""
-    count, begun = 0, time.perf_counter()
-    while True:
+def timed(work: Callable[[], object], times: int) -> float:
+    """Microseconds a call, over so many calls."""
+    begun = time.perf_counter()
+    for _ in range(times):
         work()
-        count += 1
-        took = time.perf_counter() - begun
-        if took >= seconds:
-            return took / count * 1e6
+    return (time.perf_counter() - begun) / times * 1e6
 
 
-def in_turn(*works: Callable[[], object]) -> list[float]:
-    rounds = [[timed(work, SECONDS / ROUNDS) for work in works] for _ in range(ROUNDS)]
+def in_turn(*works: Callable[[], object], times: int = 1) -> list[float]:
+    """The median of each, taken in turn, so that what else the machine does meets all alike."""
+    rounds: list[list[float]] = []
+    until = time.perf_counter() + SECONDS * len(works)
+    while len(rounds) < 5 or time.perf_counter() < until:
+        rounds.append([timed(work, times) for work in works])
     return [statistics.median(column) for column in zip(*rounds, strict=True)]
 
 
 def row(what: str, took: float, peer: float | None = None) -> None:
-    print(f"{what:<58} {took:>9.1f} µs" + ("" if peer is None else f"   x{took / peer:.2f} of the bare transaction"))
+    print(f"{what:<58} {took:>9.1f} µs" + ("" if peer is None else f"   x{took / peer:.3f} of the bare transaction"))
 
 
 def full_call(breaker: Breaker) -> Callable[[], object]:
@@ -105,12 +105,12 @@ def main() -> None:
         durable, bare = in_turn(full_call(always), bare_transaction(folder))
         row("a bare transaction of sqlite3, durable", bare)
         row("acquire and report, both ask, durable", durable, bare)
-        remembered, with_statement = in_turn(full_call(local), guarded(local))
+        remembered, with_statement = in_turn(full_call(local), guarded(local), times=100)
         row("acquire and report from memory (the default policy)", remembered, bare)
         row("the same as a `with` statement", with_statement, bare)
         first = cold_start(name)
         rest = statistics.median(cold_start(name) for _ in range(5))
-        empty = statistics.median(timed(lambda: subprocess.run([sys.executable, "-c", ""]), 0) for _ in range(5)) / 1e3
+        empty = statistics.median(timed(lambda: subprocess.run([sys.executable, "-c", ""]), 1) for _ in range(5)) / 1e3
         print(f"{'start of a process to its first answer, first time':<58} {first:>9.1f} ms")
         print(f"{'the same, compiled code kept':<58} {rest:>9.1f} ms")
         print(f"{'an empty Python process':<58} {empty:>9.1f} ms")

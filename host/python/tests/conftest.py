@@ -1,12 +1,22 @@
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support import PLAIN
 
 from halfopen import Breakers
+from support import PLAIN
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache() -> Iterator[None]:
+    """Compiled code is kept here, not among the user's own files."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "XDG_CACHE_HOME", folder)
+        yield
 
 
 @pytest.fixture

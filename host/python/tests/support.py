@@ -14,7 +14,7 @@ from halfopen import Breaker, Permit
 
 ROOT = Path(__file__).resolve().parents[3]
 SCENARIOS = sorted((ROOT / "tests" / "scenarios").glob("*.jsonl"))
-PROGRAM = Path(os.environ.get("HALFOPEN_PROGRAM") or ROOT / "target" / "debug" / "halfopen")
+PROGRAM = Path(os.environ.get("HALFOPEN_PROGRAM") or ROOT / "target" / "debug" / "halfopen").resolve()
 
 # Trips at the first failure, and never lengthens anything at random.
 PLAIN: dict[str, Any] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import PLAIN, trip
 
 from halfopen import Breakers, CallTimedOut, Deferral, Deferred, Permit
+from support import PLAIN, trip
 
 
 def run(work: Any) -> Any:

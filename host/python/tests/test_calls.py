@@ -7,9 +7,9 @@ import logging
 import time
 
 import pytest
-from support import PLAIN, admitted, trip
 
 from halfopen import Breakers, Deferral, Deferred, InvalidArgument, Outcome, Permit
+from support import PLAIN, admitted, trip
 
 
 def counted(breakers: Breakers) -> tuple[int, int]:

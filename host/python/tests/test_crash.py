@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from support import PLAIN, admitted, python, trip
-
 from halfopen import Breakers, Deferral
+from support import PLAIN, admitted, python, trip
 
 PROBER = """
     import sys, time

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import PLAIN, admitted
 
 import halfopen
 from halfopen import (
@@ -21,6 +20,7 @@ from halfopen import (
     Policy,
     Tally,
 )
+from support import PLAIN, admitted
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "a\0b", "n" * 257, "\ud800"])
@@ -112,7 +112,7 @@ def test_the_defaults_of_a_policy_are_the_components_own(breakers: Breakers) -> 
         lambda b: b.report(PermitData(0), "success", took="1s"),
         lambda b: b.report(PermitData(0), "success", took=float("nan")),
         lambda b: b.report_tally(PermitData(0), Tally(-1)),
-        lambda b: b.report_tally(PermitData(0), Tally(1.5)),
+        lambda b: b.report_tally(PermitData(0), Tally(1.5)),  # type: ignore[arg-type]
         lambda b: b.force("ajar"),
         lambda b: b.force("open", lasting=-1),
         lambda b: b.force("open", note="n" * 101),

@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from support import PLAIN, admitted, trip
 
 from halfopen import Breaker, Breakers, Deferral, Permit
 from halfopen.clock import ManualClock
+from support import PLAIN, admitted, finished, python, trip
 
 NEVER = PLAIN | {"consecutive_failures": 0, "failure_rate": None}
 
@@ -88,8 +88,6 @@ def test_a_failure_is_reported_at_once_with_the_successes_before_it(
 
 
 def test_what_is_counted_is_handed_over_at_the_close_and_at_the_end_of_the_process(file: Path) -> None:
-    from support import finished, python
-
     with Breakers(file, policy=NEVER) as breakers:
         succeed(breakers.breaker("a"))
     assert counted(file) == (1, 0)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from support import PLAIN, admitted, finished, python, trip
 
-from halfopen import Breakers, Deferral, Permit
+from halfopen import Breakers, Permit
+from support import PLAIN, admitted, finished, python, trip
 
 NEVER = {"consecutive_failures": 0, "failure_rate": None, "window": {"ms": 600_000}}
 

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import PROGRAM, SCENARIOS
 
 from halfopen import Breakers
 from halfopen.__main__ import main
+from support import PROGRAM, SCENARIOS
 
 CLEAN = {"HALFOPEN_STORE": "memory", "HALFOPEN_POLICY": "", "HALFOPEN_NAMESPACE": "default", "HALFOPEN_COMPONENT": ""}
 FIRST = '{"scenario": "s"}'

@@ -7,9 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from support import PLAIN, admitted, ask_program, finished, program, python, trip
-
 from halfopen import Breakers, Deferral, Permit
+from support import PLAIN, admitted, ask_program, finished, program, python, trip
 
 
 def status(file: Path) -> dict[str, Any]:

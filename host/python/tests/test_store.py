@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from support import PLAIN, admitted, ask_program, trip
 
 from halfopen import (
     Breakers,
@@ -18,6 +17,7 @@ from halfopen import (
     StoreNewer,
     StoreUnavailable,
 )
+from support import PLAIN, admitted, ask_program, trip
 
 
 def schema(file: Path) -> list[tuple[str, ...]]:
@@ -117,9 +117,11 @@ def test_a_file_that_another_holds_locked_is_unavailable_once_the_time_is_up_and
 def test_many_may_create_the_file_at_the_same_moment(tmp_path: Path) -> None:
     for round in range(3):
         file = tmp_path / f"{round}.db"
-        start, failed = threading.Barrier(8), []
+        start, failed = threading.Barrier(8), list[BaseException]()
 
-        def create(number: int, file: Path = file, start: threading.Barrier = start) -> None:
+        def create(
+            number: int, file: Path = file, start: threading.Barrier = start, failed: list[BaseException] = failed
+        ) -> None:
             start.wait()
             try:
                 with Breakers(file) as breakers:

@@ -1,7 +1,7 @@
 """A circuit breaker for callers that share a dependency and nothing else.
 
-When the dependency may have healed, exactly one caller probes it, under a lease that expires. Everybody else is told when
-to come back. The state machine is the WebAssembly component of halfopen, the same bytes that its other hosts run.
+When the dependency may have healed, exactly one caller probes it, under a lease that expires. Everybody else is told
+when to come back. The state machine is the WebAssembly component of halfopen, the same bytes that its other hosts run.
 
     from halfopen import Breakers, Deferred
 

@@ -32,9 +32,10 @@ _LONGEST_CALLER = 64
 class Breaker:
     """The breaker of one dependency, made by `Breakers.breaker`. It may be shared by threads and tasks.
 
-    While the component's last answer holds (the policy's `fresh_ms`), calls are admitted and refused from this process's
-    memory. Successes are counted in memory and handed over with the next failure, when that answer ends, or at the close.
-    A process that crashes loses the successes that it has not handed over: never a failure, a lease or a change of state.
+    While the component's last answer holds (the policy's `fresh_ms`), calls are admitted and refused from this
+    process's memory. Successes are counted there and handed over with the next failure, when that answer ends, or at
+    the close. A process that crashes loses the successes that it has not handed over: never a failure, a lease or a
+    change of state.
 
     Every operation raises `BreakerError` when it comes to nothing; it has then changed nothing.
     """
@@ -261,8 +262,8 @@ class Breaker:
             if sent.ago(room.clock) < decision.expires_in_ms:
                 return self._probe(room, decision, sent)
         raise BreakerError(
-            f"a probe of {shown(self.dependency)} was granted, and its lease had run out before the answer arrived; give"
-            " it a longer lease_ms"
+            f"a probe of {shown(self.dependency)} was granted, and its lease had run out before the answer arrived;"
+            " give it a longer lease_ms"
         )
 
     def _permit(self, admission: Admission, sent: Sent, generation: int | None) -> Permit:

@@ -51,7 +51,7 @@ def tally_in(tally: Tally) -> Record:
 
 
 def policy_in(policy: Policy) -> Record:
-    """A policy on its way in. What its field cannot hold is out of every range, and is left to the component to name."""
+    """A policy on its way in. What a field cannot hold is out of every range, and left to the component to name."""
     rate, slow, ramp, window = policy.failure_rate, policy.slow_calls, policy.ramp, policy.window
     return record(
         consecutive_failures=_u32(policy.consecutive_failures),

@@ -1,7 +1,7 @@
 """What a fork needs: that no other thread is in the middle of something which the child would find half done.
 
-SQLite keeps the locks of a file in the process's memory, and a child would go on with its copy of them. So before a fork
-the stores wait for whoever is using them and close their files, which are opened again at their next use, in both
+SQLite keeps the locks of a file in the process's memory, and a child would go on with its copy of them. So before a
+fork the stores wait for whoever is using them and close their files, which are opened again at their next use, in both
 processes. And nobody is calling the component meanwhile.
 """
 

@@ -39,8 +39,8 @@ class Guard:
 
     While a probe runs its lease is renewed. Failing to report never hides how the call ended: it is only logged.
 
-    In `with` and `async with` the permit is what comes behind `as`. A guard is entered once at a time; as a decorator it
-    serves any number of calls at a time. There `fallback` gets the deferral, and what it returns the caller gets.
+    In `with` and `async with` the permit is what comes behind `as`. A guard is entered once at a time; as a decorator
+    it serves any number of calls at a time. There `fallback` gets the deferral, and what it returns the caller gets.
     """
 
     def __init__(

@@ -20,8 +20,8 @@ _OFTEN = 0.001
 
 
 class LeaseKeeper:
-    """Renews a lease at a third of its length, as that is at each renewal, from a thread of its own, until it is stopped
-    or the lease is lost. A renewal that the store fails is tried again at the next third.
+    """Renews a lease at a third of its length, as that is at each renewal, from a thread of its own, until it is
+    stopped or the lease is lost. A renewal that the store fails is tried again at the next third.
     """
 
     def __init__(self, breaker: Breaker, permit: PermitData, expires_in_ms: int) -> None:

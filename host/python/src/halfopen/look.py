@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .clock import Clock, Sent
 from .types import Admission, Decision, Deferral, PermitData
 
-# The wait of these ends at an instant, so that less of it is left from call to call. The others are told a length of time.
+# The wait of these ends at an instant, so that less of it is left from call to call. The others are told a length.
 _COUNTS_DOWN = ("open", "probing")
 _KNOWN = (*_COUNTS_DOWN, "forced-open", "ramping")
 

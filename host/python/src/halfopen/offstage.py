@@ -1,8 +1,8 @@
 """Calls of the component: one at a time, and where no signal handler runs.
 
 wasmtime for Python converts values with the help of global variables, so that two threads must not do it at once. And
-Python runs signal handlers in the main thread, in the middle of anything: an interrupt inside an import of the component
-would be lost, and the import would not return. So what the main thread wants of it, a thread of its own does.
+Python runs signal handlers in the main thread, in the middle of anything: an interrupt inside an import of the
+component would be lost, and the import would not return. So what the main thread wants of it, a thread of its own does.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Permit:
 
     @property
     def expires_in(self) -> float | None:
-        """What is left of the lease as it was granted, in seconds; none without a lease. Renewing does not show here."""
+        """What is left of the lease as it was granted, in seconds; none without one. Renewing does not show here."""
         if self._expires_in is None:
             return None
         return max(0, self._expires_in - self._sent.ago(self._breaker.room.clock)) / 1000

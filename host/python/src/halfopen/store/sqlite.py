@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from .. import forks
 from ..errors import Closed
 from ..instance import Snapshot
 from ..types import Observed, Transition
-from .. import forks
 from . import rows
 from .faults import Place
 from .opening import Opened, patiently, reader, writer
