@@ -222,7 +222,7 @@ def test_what_the_store_does_not_take_stays_counted(file: Path, monkeypatch: pyt
         breaker = breakers.breaker("a")
         for _ in range(3):
             succeed(breaker)
-        with Breakers(file).room.store.transaction():
+        with Breakers(file) as other, other.room.store.transaction():
             breakers.room.hand_over(breakers.room.local("a"))  # type: ignore[arg-type]
         assert breaker.inspect().calls == 3
 

@@ -79,6 +79,7 @@ class Breakers:
             seed=_seed,
         )
         self._lock = threading.Lock()
+        self._owns_store = _store is None
         self._pid = os.getpid()
         self._room = Room(self._settings, _store)
         self._closed = False
@@ -164,9 +165,14 @@ class Breakers:
 
     def __del__(self) -> None:
         room = self.present_room if not self._closed else None
-        if room is not None and room.housekeeper.runs:
+        if room is None:
+            return
+        if room.housekeeper.runs:
             # Whatever this thread is in the middle of, that one is not.
             room.housekeeper.do(room.close)
+        elif self._owns_store:
+            # Nobody else has it, and nothing was counted.
+            room.store.close()
 
     @property
     def room(self) -> Room:

@@ -104,9 +104,7 @@ def reader(place: Place) -> Opened:
     """A connection that reads; the file is known to be ready."""
 
     def open_reader() -> sqlite3.Connection:
-        connection = _connect(place)
-        connection.execute("PRAGMA query_only = true")
-        return connection
+        return _connect(place, "query_only = true")
 
     return Opened(patiently(place, open_reader), place)
 
@@ -132,11 +130,16 @@ def patiently(place: Place, work: Callable[[], T]) -> T:
         tries += 1
 
 
-def _connect(place: Place) -> sqlite3.Connection:
+def _connect(place: Place, *pragmas: str) -> sqlite3.Connection:
     # No waiting inside SQLite: `patiently` does that.
     connection = sqlite3.connect(place.path, timeout=0, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA trusted_schema = false")
-    return connection
+    try:
+        for pragma in ("trusted_schema = false", *pragmas):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _prepare(place: Place) -> sqlite3.Connection:

@@ -141,7 +141,11 @@ class SqliteStore:
                     self._write_connection()
             opened = reader(self.place)
         connection = opened.connection
-        result = self._explained(lambda: read(connection))
+        try:
+            result = self._explained(lambda: read(connection))
+        except BaseException:
+            opened.close()
+            raise
         if self._closed or len(self._readers) >= _MOST_READERS:
             opened.close()
         else:
