@@ -43,7 +43,8 @@ def program(file: Path, *arguments: str, policy: dict[str, Any] | None = None) -
     environment["HALFOPEN_STORE"] = f"sqlite:{file}"
     if policy is not None:
         place = file.with_suffix(".policy.json")
-        place.write_text(json.dumps(policy))
+        if not place.exists():
+            place.write_text(json.dumps(policy))
         environment["HALFOPEN_POLICY"] = str(place)
     return subprocess.Popen(
         [PROGRAM, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -144,13 +144,13 @@ def test_who_is_cancelled_while_asking_leaves_no_lease_behind(breakers: Breakers
 
 def test_a_probes_lease_is_renewed_while_it_runs(breakers: Breakers) -> None:
     payments = breakers.breaker("payments")
-    payments.configure(PLAIN | {"lease_ms": 150})
+    payments.configure(PLAIN | {"lease_ms": 600})
     trip(payments)
     time.sleep(0.21)
 
     async def work() -> None:
         async with payments.guard():
-            await asyncio.sleep(0.6)
+            await asyncio.sleep(1.5)
 
     run(work())
     assert payments.inspect().state == "closed"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import ops
+from . import offstage, ops
 from .clock import Sent
 from .errors import BreakerError, shown
 from .guard import Guard
@@ -70,27 +70,12 @@ class Breaker:
 
         The permit is to be settled with the outcome of the call; one that is left is given back.
         """
-        room = self.room
-        local = self._memory(room)
-        while True:
-            answer = self.recall()
-            if answer is not None:
-                return answer
-            if local is None:
-                return self._ask(room, None, 0)
-            ticket = local.enter()
-            if ticket is None:
-                continue
-            return self._ask_for_all(room, local, ticket)
+        answer = self.recall()
+        return answer if answer is not None else offstage.run(self._acquire)
 
     def acquire_fresh(self) -> Permit | Deferral:
         """`acquire`, but of the component whatever is known in memory."""
-        room = self.room
-        local = self._memory(room)
-        if local is None:
-            return self._ask(room, None, 0)
-        room.hand_over(local)
-        return self._ask_for_all(room, local, local.enter(at_once=True) or 0, look_first=False)
+        return offstage.run(self._acquire_fresh)
 
     async def acquire_async(self) -> Permit | Deferral:
         """`acquire` for async code: where the store has to be asked, another thread does that. A permit that arrives
@@ -156,7 +141,7 @@ class Breaker:
     def history(self, limit: int = 1_000) -> list[Transition]:
         """The last transitions, oldest first."""
         room = self.room
-        return room.store.history(room.settings.namespace, self.dependency, limit)
+        return offstage.run(lambda: room.store.history(room.settings.namespace, self.dependency, limit))
 
     # What the parts of this package share
 
@@ -197,6 +182,11 @@ class Breaker:
 
     def record(self, report: Op[Receipt], permit: PermitData, outcome: Outcome, slow: bool) -> Receipt:
         """Reports to the component now; a failure in one write with the successes before it. Not for users."""
+        return offstage.run(lambda: self._record(report, permit, outcome, slow))
+
+    # Its own
+
+    def _record(self, report: Op[Receipt], permit: PermitData, outcome: Outcome, slow: bool) -> Receipt:
         room = self.room
         local = room.local(self.dependency)
         failed = permit.lease is None and outcome in ("failure", "timeout")
@@ -213,7 +203,26 @@ class Breaker:
             local.put_back(due)
             raise
 
-    # Its own
+    def _acquire(self) -> Permit | Deferral:
+        room = self.room
+        local = self._memory(room)
+        while True:
+            answer = self.recall()
+            if answer is not None:
+                return answer
+            if local is None:
+                return self._ask(room, None, 0)
+            ticket = local.enter()
+            if ticket is not None:
+                return self._ask_for_all(room, local, ticket)
+
+    def _acquire_fresh(self) -> Permit | Deferral:
+        room = self.room
+        local = self._memory(room)
+        if local is None:
+            return self._ask(room, None, 0)
+        room.hand_over(local)
+        return self._ask_for_all(room, local, local.enter(at_once=True) or 0, look_first=False)
 
     def _memory(self, room: Room) -> Local | None:
         if self._caller is not None and len(self._caller.encode(errors="replace")) > _LONGEST_CALLER:
@@ -221,6 +230,9 @@ class Breaker:
         return room.local(self.dependency)
 
     def _run(self, op: Op[T], *, settle: bool = True) -> T:
+        return offstage.run(lambda: self._perform(op, settle))
+
+    def _perform(self, op: Op[T], settle: bool) -> T:
         room = self.room
         local = room.local(self.dependency)
         if local is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import threading
 import time
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Literal
 
+from . import offstage
 from .breaker import Breaker
 from .clock import Clock, SystemClock
 from .errors import BreakerError, Closed, InvalidArgument, StoreDenied, StoreUnavailable
@@ -81,7 +83,7 @@ class Breakers:
         self._lock = threading.Lock()
         self._owns_store = _store is None
         self._pid = os.getpid()
-        self._room = Room(self._settings, _store)
+        self._room = offstage.run(lambda: Room(self._settings, _store))
         self._closed = False
         _open.add(self)
 
@@ -91,7 +93,8 @@ class Breakers:
 
     def list(self) -> list[str]:
         """The dependencies that have a record in this namespace, sorted by their bytes. Raises `StoreError`."""
-        return self.room.store.dependencies(self._settings.namespace)
+        room = self.room
+        return offstage.run(lambda: room.store.dependencies(self._settings.namespace))
 
     def prune(self, idle: float) -> Pruned:
         """Removes the records of the namespace that nobody needs any more: see `Breaker.prune`.
@@ -109,19 +112,21 @@ class Breakers:
                 raise
             except BreakerError:
                 kept += 1
-        self.room.store.compact(self._settings.namespace)
+        room = self.room
+        offstage.run(lambda: room.store.compact(self._settings.namespace))
         return Pruned(removed, kept)
 
     def transitions(self, *, timeout: float | None = None) -> Iterator[Observed]:
         """The transitions from this call on, of all dependencies of the namespace, those that other processes bring
         about included. The store is looked at 20 times a second. It ends when none has come for `timeout` seconds.
         """
-        return self._transitions(self.room.store.newest(), timeout)
+        return self._transitions(offstage.run(self.room.store.newest), timeout)
 
     def _transitions(self, after: int, timeout: float | None) -> Iterator[Observed]:
         waiting_since = time.monotonic()
         while True:
-            found, after = self.room.store.transitions(self._settings.namespace, after, _PAGE)
+            page = functools.partial(self.room.store.transitions, self._settings.namespace, after, _PAGE)
+            found, after = offstage.run(page)
             if found:
                 yield from found
                 waiting_since = time.monotonic()
@@ -133,7 +138,7 @@ class Breakers:
     def remove_namespace(self) -> None:
         """Removes all records of the namespace, with their history. Permits that are out stay stale."""
         room = self.room
-        room.store.remove_namespace(self._settings.namespace)
+        offstage.run(lambda: room.store.remove_namespace(self._settings.namespace))
         # What was counted goes with the records.
         room.end_looks()
 
@@ -155,7 +160,7 @@ class Breakers:
             self._closed = True
         _open.discard(self)
         if self._pid == os.getpid():
-            self._room.close()
+            offstage.run(self._room.close)
 
     def __enter__(self) -> Breakers:
         return self
@@ -192,7 +197,7 @@ class Breakers:
         """After a fork: the threads are the parent's, and so is what it has counted."""
         with self._lock:
             if self._pid != os.getpid():
-                self._room = Room(self._settings)
+                self._room = offstage.run(lambda: Room(self._settings))
                 self._pid = os.getpid()
 
     def _forked(self) -> None:

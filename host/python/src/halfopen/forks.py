@@ -11,7 +11,7 @@ import os
 import weakref
 from typing import TYPE_CHECKING
 
-from . import offstage
+from .machine import one_at_a_time
 
 if TYPE_CHECKING:
     from .store import SqliteStore
@@ -31,12 +31,12 @@ def watch(store: SqliteStore) -> None:
 
 def _before() -> None:
     _paused.extend(store for store in list(_stores) if store.pause(_PATIENCE))
-    _locked.append(offstage.one_at_a_time.acquire(timeout=_PATIENCE))
+    _locked.append(one_at_a_time.acquire(timeout=_PATIENCE))
 
 
 def _after() -> None:
     if _locked and _locked.pop():
-        offstage.one_at_a_time.release()
+        one_at_a_time.release()
     while _paused:
         _paused.pop().go_on()
 

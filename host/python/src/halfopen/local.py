@@ -39,7 +39,9 @@ class Local:
         self.timer = 0
         """The number of the timer that will hand over what is counted; 0 where there is none."""
         self._look: Look | None = None
-        self._changed = threading.Condition(threading.Lock())
+        # The main thread takes the lock by itself: of C, and so never left held by an interrupt.
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._asking = 0
         # Whether an answer is likely to serve others too; where it is not, nobody waits for another's.
         self._shares = True
@@ -74,14 +76,14 @@ class Local:
 
     def generation_of(self, epoch: int) -> int | None:
         """The generation that calls of an epoch are counted in; none where they are not."""
-        with self._changed:
+        with self._lock:
             return self._generation if self._counting == epoch else None
 
     def enter(self, *, at_once: bool = False) -> int | None:
         """The right to ask, as a ticket to give back to `leave`. None where another has just asked, for whom this has
         waited: look again.
         """
-        with self._changed:
+        with self._lock:
             if not at_once and self._asking > 0 and self._shares:
                 self._changed.wait()
                 return None
@@ -90,7 +92,7 @@ class Local:
 
     def leave(self, *, failed: bool = False) -> None:
         """Lets those go on who wait for the answer."""
-        with self._changed:
+        with self._lock:
             if failed:
                 # Whoever waits asks by itself, and all at once.
                 self._shares = False
@@ -102,7 +104,7 @@ class Local:
         under another epoch.
         """
         look = Look.of(decision, sent)
-        with self._changed:
+        with self._lock:
             self._shares = look is not None or isinstance(decision, Probe)
             if self._ended != ticket or version < self._version:
                 return None, None
@@ -113,7 +115,7 @@ class Local:
 
     def hear(self, answer: object, version: int) -> Due | None:
         """Ends the look where an answer speaks of another state than it does."""
-        with self._changed:
+        with self._lock:
             # Of what is older than the look, nothing is new.
             newer = version > self._version
             if isinstance(answer, Receipt):
@@ -127,12 +129,12 @@ class Local:
 
     def end(self) -> Due | None:
         """Ends the look before its time. What was counted under it comes back."""
-        with self._changed:
+        with self._lock:
             return self._end()
 
     def count(self, generation: int, slow: bool) -> bool:
         """Counts a success; false where its generation is over."""
-        with self._changed:
+        with self._lock:
             if generation != self._generation or self._counting is None:
                 return False
             if slow:
@@ -143,12 +145,12 @@ class Local:
 
     def drain(self) -> Due | None:
         """Takes out what was counted."""
-        with self._changed:
+        with self._lock:
             return self._take()
 
     def put_back(self, due: Due) -> None:
         """Puts back what could not be handed over. What is of another epoch by now would be stale anyhow."""
-        with self._changed:
+        with self._lock:
             if self._counting == due.epoch:
                 self._successes += due.successes
                 self._slow += due.slow

@@ -1,16 +1,23 @@
-"""The state machine: a long-lived instance of the component, replaced when it fails."""
+"""The state machine: a long-lived instance of the component, replaced when it fails.
+
+wasmtime for Python converts values with the help of global variables, so that two threads must not do it at once: calls
+are made one at a time, in all of the process.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from . import offstage
 from .component import code
 from .instance import Change, Instance, Op, Refused, Snapshot
 from .policy import Policy
 
 T = TypeVar("T")
+
+one_at_a_time = threading.Lock()
+"""Held by whoever is calling the component, and while the process forks."""
 
 
 class Machine:
@@ -18,22 +25,18 @@ class Machine:
 
     def __init__(self, policy: Policy, now: Callable[[], int], random: Callable[[], int]) -> None:
         self._make: Callable[[], Instance] = lambda: Instance(code(), policy, now, random)
-        self._instance: Instance | None = offstage.run(self._make)
+        with one_at_a_time:
+            self._instance: Instance | None = self._make()
 
     def run(self, op: Op[T], view: Snapshot) -> tuple[T, Change | None]:
         """Runs a call on a view of the record. Raises `BreakerError`."""
-        try:
-            return offstage.run(lambda: self._run(op, view))
-        except Refused as refused:
-            raise refused.error from None
-
-    def _run(self, op: Op[T], view: Snapshot) -> tuple[T, Change | None]:
-        # Any exception but the component's own answer leaves the instance in no known state.
-        instance, self._instance = self._instance or self._make(), None
-        try:
-            answer = instance.run(op, view)
-        except Refused:
+        with one_at_a_time:
+            # Any exception but the component's own answer leaves the instance in no known state.
+            instance, self._instance = self._instance or self._make(), None
+            try:
+                answer = instance.run(op, view)
+            except Refused as refused:
+                self._instance = instance
+                raise refused.error from None
             self._instance = instance
-            raise
-        self._instance = instance
-        return answer
+            return answer

@@ -160,9 +160,10 @@ class Room:
             if left == 0:
                 self.hand_over(local)
         elif self.housekeeper.start():
-            number = local.timer = next(self._timers)
+            number = next(self._timers)
             hand_over = lambda: self.hand_over(local) if local.timer == number else None  # noqa: E731
             self.housekeeper.do(hand_over, left / 1000 + _GRACE)
+            local.timer = number
 
     def end_looks(self) -> None:
         """Ends all looks; what was counted under them is dropped."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from .. import ops
+from .. import offstage, ops
 from ..breakers import Breakers
 from ..clock import ManualClock
 from ..errors import BreakerError, ComponentError, InvalidPolicy, StoreError
@@ -215,7 +215,7 @@ class _Run:
 
     def _ask(self, op: Op[T]) -> T | Refused:
         try:
-            return self._breakers.room.perform(op).answer
+            return offstage.run(lambda: self._breakers.room.perform(op).answer)
         except StoreError:
             # What the store did wrong ends the run; all else is for the expectation to judge.
             raise
