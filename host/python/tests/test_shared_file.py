@@ -23,7 +23,7 @@ def test_the_program_reads_what_python_wrote(file: Path) -> None:
         payments.configure(PLAIN | {"open_ms": 50})
         shown = json.loads(ask_program(file, "policy", "show", "payments", "--json"))
         assert "50" in json.dumps(shown)
-        time.sleep(0.06)
+        time.sleep(0.21)
         permit = admitted(payments)
         seen = status(file)
         assert seen["state"] == "half-open"
