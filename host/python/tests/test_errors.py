@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,17 @@ import pytest
 import halfopen
 from halfopen import (
     Breakers,
+    CallTimedOut,
     ComponentError,
+    Deferral,
+    Deferred,
     HalfopenError,
     InvalidArgument,
     InvalidDependency,
     InvalidPolicy,
     PermitData,
     Policy,
+    StoreUnavailable,
     Tally,
 )
 from support import PLAIN, admitted
@@ -180,6 +185,21 @@ def test_there_is_one_hierarchy_and_all_of_it_is_public() -> None:
     kinds = [kind for kind in vars(halfopen).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     assert len(kinds) > 12 and all(issubclass(kind, HalfopenError) for kind in kinds)
     assert all(kind.__name__ in halfopen.__all__ and kind.__doc__ for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Deferred("payments", Deferral(1_000, 500, "open")),
+        CallTimedOut(2.0),
+        InvalidDependency("", "it is empty"),
+        InvalidPolicy([("open_ms", "too large")]),
+        StoreUnavailable("a.db", "locked"),
+    ],
+)
+def test_an_error_can_be_handed_to_another_process(error: HalfopenError) -> None:
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error) and str(copy) == str(error) and copy.__dict__ == error.__dict__
 
 
 def test_without_its_component_the_package_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from halfopen import Breakers, Permit
+from halfopen import Breakers, Deferral, Permit
 from support import PLAIN, admitted, finished, python, trip
 
 NEVER = {"consecutive_failures": 0, "failure_rate": None, "window": {"ms": 600_000}}
@@ -191,3 +191,43 @@ def test_what_was_closed_says_so(file: Path) -> None:
     breakers.close()
     with pytest.raises(Exception, match="closed"):
         breakers.breaker("payments").acquire()
+
+
+INTERRUPTED_WHILE_ASKING = """
+    import sys, time
+    from halfopen import Breakers, Permit
+    payments = Breakers(sys.argv[1], local_admission=False).breaker("payments")
+    print("ready", flush=True)
+    try:
+        kept = payments.acquire()
+        time.sleep(60)
+    except KeyboardInterrupt:
+        kept = None
+    print("interrupted", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such signals here")
+def test_who_is_interrupted_while_asking_leaves_no_lease_behind(file: Path) -> None:
+    lease = PLAIN | {"lease_ms": 60_000}
+    with Breakers(file, policy=PLAIN, local_admission=False) as breakers:
+        payments = breakers.breaker("payments")
+        payments.configure(lease)
+        trip(payments)
+        process = python(INTERRUPTED_WHILE_ASKING, file)
+        assert process.stdout is not None and process.stdin is not None and process.stdout.readline() == "ready\n"
+        time.sleep(0.21)
+        with breakers.room.store.transaction():
+            # It waits for the file.
+            time.sleep(0.3)
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == "interrupted\n"
+        until = time.monotonic() + 20
+        answer = payments.acquire()
+        while isinstance(answer, Deferral) and time.monotonic() < until:
+            time.sleep(0.02)
+            answer = payments.acquire()
+        assert isinstance(answer, Permit) and answer.is_probe
+        answer.success()
+        process.communicate("\n", timeout=60)

@@ -5,7 +5,7 @@ A message says what was wrong, where, and what to do. An operation that raises a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class HalfopenError(Exception):
-    """Any error of this package."""
+    """Any error of this package. It may be pickled: worker pools hand errors on that way."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (type(self), self.args, self.__dict__)
 
 
 class Deferred(HalfopenError):
@@ -126,6 +129,13 @@ class StoreNewer(StoreError):
     """The file was written by a later release. It is left alone."""
 
     verb = "is of a later release"
+
+
+def _remade(kind: type[HalfopenError], args: tuple[Any, ...], fields: dict[str, Any]) -> HalfopenError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 def shown(name: str) -> str:
