@@ -58,10 +58,15 @@ def guarded(breaker: Breaker) -> Callable[[], object]:
     return call
 
 
+def grow(call: Callable[[], object]) -> None:
+    """Lets the log of a file grow to the size that it keeps: a log that grows costs the file system far more."""
+    for _ in range(1_500):
+        call()
+
+
 def bare_transaction(folder: Path) -> Callable[[], object]:
     connection = sqlite3.connect(folder / "bare.db", isolation_level=None)
     connection.execute("PRAGMA journal_mode = wal")
-    connection.execute("PRAGMA synchronous = full")
     connection.execute("CREATE TABLE bare (name TEXT PRIMARY KEY, version INTEGER, data BLOB) WITHOUT ROWID")
     connection.execute("INSERT INTO bare VALUES ('payments', 0, ?)", (bytes(40),))
 
@@ -71,6 +76,9 @@ def bare_transaction(folder: Path) -> Callable[[], object]:
         connection.execute("UPDATE bare SET version = version + 1, data = ? WHERE name = 'payments'", (bytes(40),))
         connection.execute("COMMIT")
 
+    connection.execute("PRAGMA synchronous = normal")
+    grow(call)
+    connection.execute("PRAGMA synchronous = full")
     return call
 
 
@@ -88,6 +96,9 @@ def main() -> None:
         folder = Path(name)
         asks = Breakers(folder / "asks.db", policy=NEVER_TRIPS, local_admission=False)
         always = asks.breaker("payments")
+        always.reset()
+        with Breakers(folder / "asks.db", policy=NEVER_TRIPS, local_admission=False, synchronous="normal") as hasty:
+            grow(full_call(hasty.breaker("payments")))
         local = Breakers(folder / "local.db", policy=NEVER_TRIPS).breaker("payments")
         permit = always.acquire()
         assert isinstance(permit, Permit)
