@@ -1,7 +1,6 @@
 //! Asking for a permit.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use event_listener::{EventListener, Listener};
 
@@ -20,7 +19,7 @@ use crate::store::Snapshot;
 use crate::wire::{self, Deferral};
 
 /// How often it is asked again when each lease has run out by the time it arrives.
-const LATE: u32 = 3;
+pub(crate) const LATE: u32 = 3;
 
 /// The bytes of a caller's name, at most.
 pub(crate) const LONGEST_CALLER: usize = 64;
@@ -183,16 +182,13 @@ impl Breaker {
                 }
                 wire::Decision::Defer(deferral) => return Ok(Decision::Defer(deferral)),
                 wire::Decision::Probe(probe) => {
-                    if sent.ago(&*inner.clock) < Duration::from_millis(probe.expires_in) {
+                    if !sent.too_long_ago(probe.expires_in, &*inner.clock) {
                         return Ok(Decision::Probe(PermitGuard::new(self, Terms::probe(&probe, sent))));
                     }
                 }
             }
         }
-        Err(BreakerError::Other(format!(
-            "a probe of {:?} was granted, and its lease had run out before the answer arrived; give it a longer lease_ms",
-            self.dependency()
-        )))
+        Err(too_late(self.dependency()))
     }
 
     /// Keeps an answer for the calls to come, and hands over what was counted under the last one.
@@ -226,4 +222,12 @@ impl Breaker {
             }
         }
     }
+}
+
+/// Why a probe was granted, again and again, and none was any good.
+pub(crate) fn too_late(dependency: &str) -> BreakerError {
+    BreakerError::Other(format!(
+        "a probe of {dependency:?} was granted, and its lease had run out before the answer arrived; give it a longer \
+         lease_ms"
+    ))
 }

@@ -2,7 +2,8 @@
 
 use crate::draft::{Draft, Held};
 use crate::error::BreakerError;
-use crate::instance::{Change, Ran};
+use crate::imports::Change;
+use crate::instance::Ran;
 use crate::least_lease::LeastLease;
 use crate::op::{Answer, Op};
 use crate::pool::{Loan, Pool};
@@ -12,8 +13,14 @@ pub(crate) type Settled = Result<Held, BreakerError>;
 
 /// What operations run on.
 pub(crate) struct Ground<'a> {
-    pub store: &'a dyn Store,
+    pub records: Records<'a>,
     pub pool: &'a Pool,
+}
+
+/// The records of a namespace.
+#[derive(Clone, Copy)]
+pub(crate) struct Records<'a> {
+    pub store: &'a dyn Store,
     pub namespace: &'a str,
     pub history: usize,
     pub least_lease: LeastLease,
@@ -56,7 +63,7 @@ pub(crate) struct Done {
     pub locked: bool,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> Records<'a> {
     fn key<'b>(&'b self, op: &'b Op) -> Key<'b> {
         Key { namespace: self.namespace, dependency: &op.dependency }
     }
@@ -66,21 +73,9 @@ impl<'a> Ground<'a> {
         self.store.load(self.key(op))
     }
 
-    /// Runs an operation on a plain look at the store. Most write nothing and end here.
-    pub fn attempt(&self, op: &Op) -> Tried {
-        match self.look(op) {
-            Ok(view) => self.decide(op, &view),
-            Err(error) => Tried::Settled(Err(error.into())),
-        }
-    }
-
-    /// Runs an operation on the record as it is known to be.
-    pub fn decide(&self, op: &Op, view: &Snapshot) -> Tried {
-        let ran = match self.pool.lend() {
-            Ok(mut loan) => self.least_lease.judge(op, loan.run(op, view)),
-            Err(fault) => Ran::Fault(fault),
-        };
-        match ran {
+    /// What an operation that ran on a view of its record comes to. Most write nothing and end here.
+    pub fn weigh(&self, op: &Op, view: &Snapshot, ran: Ran) -> Tried {
+        match self.least_lease.judge(op, ran) {
             Ran::Refused(error) => Tried::Settled(Err(op.explain(error))),
             Ran::Fault(fault) => Tried::Settled(Err(fault.into())),
             Ran::Done(answer, None) => {
@@ -111,6 +106,17 @@ impl<'a> Ground<'a> {
             Err(error) => CameTo::Settled(Err(error.into())),
         }
     }
+}
+
+impl Ground<'_> {
+    /// Runs an operation on the record as it is known to be.
+    pub fn decide(&self, op: &Op, view: &Snapshot) -> Tried {
+        let ran = match self.pool.lend() {
+            Ok(mut loan) => loan.run(op, view),
+            Err(fault) => Ran::Fault(fault),
+        };
+        self.records.weigh(op, view, ran)
+    }
 
     /// Runs operations one after the other, each on what those before it wrote, and commits.
     pub fn run(&self, batch: &[Asked<'_>]) -> Done {
@@ -119,7 +125,7 @@ impl<'a> Ground<'a> {
         // An instance first: nobody waits for one with the store locked.
         match self.pool.lend() {
             Ok(mut loan) => {
-                let result = match self.store.lock() {
+                let result = match self.records.store.lock() {
                     Ok(Some(lock)) => {
                         locked = true;
                         self.locked(batch, &mut loan, &mut came_to, lock)
@@ -143,7 +149,7 @@ impl<'a> Ground<'a> {
         came_to: &mut [Option<CameTo>],
         mut locked: Box<dyn Locked + '_>,
     ) -> Result<(), StoreError> {
-        let drafts = self.drafts(batch, loan, came_to, |asked| locked.load(self.key(asked.op)));
+        let drafts = self.drafts(batch, loan, came_to, |asked| locked.load(self.records.key(asked.op)));
         let writes = self.writes(&drafts);
         if writes.is_empty() {
             return Ok(());
@@ -167,7 +173,7 @@ impl<'a> Ground<'a> {
             let views = batch.iter().filter(|other| other.op.dependency == asked.op.dependency);
             match views.filter_map(|other| other.view.as_ref()).max_by_key(|view| (view.version, view.at)) {
                 Some(view) => Ok(view.clone()),
-                None => self.store.load(self.key(asked.op)),
+                None => self.records.store.load(self.records.key(asked.op)),
             }
         });
         // A second write of one record rests on the first, which may lose its race, and each is judged for itself.
@@ -175,8 +181,8 @@ impl<'a> Ground<'a> {
         drafts.retain(|(_, draft)| !draft.writes.is_empty());
         let mut drafts = drafts.into_iter().peekable();
         while drafts.peek().is_some() {
-            let part: Vec<_> = drafts.by_ref().take(self.store.max_records().max(1)).collect();
-            let outcomes = self.store.commit(&self.writes(&part))?;
+            let part: Vec<_> = drafts.by_ref().take(self.records.store.max_records().max(1)).collect();
+            let outcomes = self.records.store.commit(&self.writes(&part))?;
             settle(part, outcomes, came_to);
         }
         Ok(())
@@ -208,7 +214,7 @@ impl<'a> Ground<'a> {
                 },
             };
             let draft = &mut drafts[index].1;
-            let settled = match self.least_lease.judge(op, loan.run(op, &draft.view)) {
+            let settled = match self.records.least_lease.judge(op, loan.run(op, &draft.view)) {
                 Ran::Done(answer, change) => draft.take(place, answer, change).map(Ok),
                 Ran::Refused(error) => Some(Err(op.explain(error))),
                 Ran::Fault(fault) => Some(Err(fault.into())),
@@ -220,7 +226,7 @@ impl<'a> Ground<'a> {
 
     fn writes<'b>(&'b self, drafts: &'b [(&Op, Draft)]) -> Vec<Write<'b>> {
         let of_draft = |(op, draft): &'b (&Op, Draft)| {
-            draft.writes.iter().map(move |pending| pending.write(self.key(op), self.history))
+            draft.writes.iter().map(move |pending| pending.write(self.records.key(op), self.records.history))
         };
         drafts.iter().flat_map(of_draft).collect()
     }

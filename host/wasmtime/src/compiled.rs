@@ -46,15 +46,11 @@ pub(crate) fn compile(place: &str, bytes: &[u8], sha256: &[u8; 32]) -> Result<Ar
 
 impl Compiled {
     pub fn imports(&self) -> Vec<String> {
-        let engine = self.code.engine();
-        let ty = self.code.component_type();
-        listed(engine, ty.imports(engine).map(|(name, item)| (name, item.ty)))
+        imports_of(&self.code)
     }
 
     pub fn exports(&self) -> Vec<String> {
-        let engine = self.code.engine();
-        let ty = self.code.component_type();
-        listed(engine, ty.exports(engine).map(|(name, item)| (name, item.ty)))
+        exports_of(&self.code)
     }
 
     pub fn pre(
@@ -75,6 +71,18 @@ impl Compiled {
         };
         self.pre.get_or_init(prepare).clone()
     }
+}
+
+pub(crate) fn imports_of(code: &Code) -> Vec<String> {
+    let engine = code.engine();
+    let ty = code.component_type();
+    listed(engine, ty.imports(engine).map(|(name, item)| (name, item.ty)))
+}
+
+pub(crate) fn exports_of(code: &Code) -> Vec<String> {
+    let engine = code.engine();
+    let ty = code.component_type();
+    listed(engine, ty.exports(engine).map(|(name, item)| (name, item.ty)))
 }
 
 fn listed<'a>(engine: &wasmtime::Engine, items: impl Iterator<Item = (&'a str, ComponentItem)>) -> Vec<String> {

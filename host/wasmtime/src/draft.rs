@@ -1,6 +1,6 @@
 //! A record in the course of a batch: what the store has, and what the batch means to write on top.
 
-use crate::instance::Change;
+use crate::imports::Change;
 use crate::op::Answer;
 use crate::store::{Key, Snapshot, Write};
 use crate::wire::Transition;

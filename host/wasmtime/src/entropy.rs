@@ -3,15 +3,23 @@
 use std::sync::{Mutex, PoisonError};
 
 /// One sequence for all instances of a host, so that a seed makes it repeatable whichever instance draws.
-pub(crate) struct Entropy(Mutex<fastrand::Rng>);
+pub(crate) struct Entropy(Mutex<Box<Next>>);
+
+type Next = dyn FnMut() -> u64 + Send;
 
 impl Entropy {
     pub fn new(seed: Option<u64>) -> Self {
-        Entropy(Mutex::new(seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed)))
+        let mut rng = seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
+        Entropy::of(move || rng.u64(..))
+    }
+
+    /// From a source of the user's own.
+    pub fn of(next: impl FnMut() -> u64 + Send + 'static) -> Self {
+        Entropy(Mutex::new(Box::new(next)))
     }
 
     pub fn next(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).u64(..)
+        (self.0.lock().unwrap_or_else(PoisonError::into_inner))()
     }
 }
 

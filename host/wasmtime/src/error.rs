@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::wire::{Deferral, PolicyFault};
+use crate::wire::{self, Deferral, PolicyFault};
 
 /// Why a host could not be opened. Nothing was changed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -230,7 +230,7 @@ pub enum ComponentError {
     },
 }
 
-/// How a component failed while it ran. Its instance is replaced, and the next call works.
+/// How a component failed while it ran. A host replaces its instance, and the next call works.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ComponentFault {
@@ -258,6 +258,16 @@ pub enum ComponentFault {
         /// What is short, and what to do.
         why: String,
     },
+    /// The platform in whose store it ran stopped it: an epoch deadline, or fuel.
+    #[error("the component was stopped by its platform: {why}")]
+    Stopped {
+        /// What stopped it.
+        why: String,
+    },
+    /// It has failed before, or was left in the middle of a call, or something else in its store has trapped: nothing
+    /// enters it any more. Only where a platform keeps the instance.
+    #[error("the store in which the component runs has failed before, and nothing enters it any more; make another")]
+    Spent,
     /// It answered what the contract does not allow.
     #[error("the component broke the contract: {why}")]
     Broken {
@@ -266,7 +276,14 @@ pub enum ComponentFault {
     },
 }
 
+impl ComponentFault {
+    /// It refused a default policy as nothing but invalid can be refused.
+    pub(crate) fn refused_default_policy(error: &wire::Error) -> Self {
+        ComponentFault::Broken { why: format!("it refused the default policy with {error:?}") }
+    }
+}
+
 /// All faults in one line.
-fn listed(faults: &[PolicyFault]) -> String {
+pub(crate) fn listed(faults: &[PolicyFault]) -> String {
     faults.iter().map(PolicyFault::to_string).collect::<Vec<_>>().join("; ")
 }

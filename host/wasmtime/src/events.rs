@@ -1,6 +1,7 @@
 //! What is told through `tracing`: transitions, lost probes, stale results, failures. Nothing for a call that is deferred.
 
-use crate::error::BreakerError;
+use crate::batch::Settled;
+use crate::error::{BreakerError, StoreError};
 use crate::op::Answer;
 use crate::wire::{Tally, Transition, TransitionReason, Verdict};
 
@@ -14,7 +15,7 @@ pub(crate) fn transitions(namespace: &str, dependency: &str, transitions: &[Tran
     }
 }
 
-pub(crate) fn stale(namespace: &str, dependency: &str, answer: &Answer) {
+fn stale(namespace: &str, dependency: &str, answer: &Answer) {
     if let Answer::Receipt(receipt) = answer
         && let Verdict::Stale(reason) = &receipt.verdict
     {
@@ -22,9 +23,24 @@ pub(crate) fn stale(namespace: &str, dependency: &str, answer: &Answer) {
     }
 }
 
-pub(crate) fn failed(namespace: &str, dependency: &str, error: &BreakerError) {
+fn failed(namespace: &str, dependency: &str, error: &BreakerError) {
     if let BreakerError::Store(error) = error {
-        tracing::warn!(namespace, dependency, %error, "the store failed");
+        store_failed(namespace, dependency, error);
+    }
+}
+
+pub(crate) fn store_failed(namespace: &str, dependency: &str, error: &StoreError) {
+    tracing::warn!(namespace, dependency, %error, "the store failed");
+}
+
+/// Whatever an operation came to.
+pub(crate) fn settled(namespace: &str, dependency: &str, settled: &Settled) {
+    match settled {
+        Ok(held) => {
+            transitions(namespace, dependency, &held.transitions);
+            stale(namespace, dependency, &held.answer);
+        }
+        Err(error) => failed(namespace, dependency, error),
     }
 }
 

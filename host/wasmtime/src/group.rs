@@ -76,7 +76,7 @@ impl Group {
             lead.cohort = lock(&self.queue).next.take();
             return lead.run(ground, Some(Asked { op, view: Some(wanted.view) })).0;
         }
-        let present = match ground.write(op, wanted) {
+        let present = match ground.records.write(op, wanted) {
             CameTo::Lost(present) => present,
             settled => return settled,
         };

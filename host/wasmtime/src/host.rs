@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::batch::{CameTo, Ground, Settled, Tried};
+use crate::batch::{CameTo, Ground, Records, Settled};
 use crate::breaker::Breaker;
 use crate::builder::{HostBuilder, OnStoreError};
 use crate::clock::Clock;
 use crate::component::Component;
-use crate::error::{BreakerError, OpenError, StoreError};
+use crate::course::{Course, Todo};
+use crate::error::{OpenError, StoreError};
 use crate::events;
 use crate::group::Group;
 use crate::last_known::LastKnown;
@@ -17,7 +18,6 @@ use crate::local::LocalAdmission;
 use crate::op::Op;
 use crate::pool::Pool;
 use crate::prune::{self, Pruned};
-use crate::race::{Next, Race};
 use crate::store::{Snapshot, Store};
 use crate::transitions::Transitions;
 use crate::wire::Policy;
@@ -153,13 +153,13 @@ impl Inner {
     /// Runs an operation; its answer is durable when this returns. It is tried on `view`, where one is given, before the
     /// store is looked at. The look that it was tried on comes back.
     pub fn perform(&self, op: Op, view: Option<Snapshot>) -> (Settled, Option<Snapshot>) {
-        let ground = Ground {
+        let records = Records {
             store: &*self.store,
-            pool: &self.pool,
             namespace: &self.namespace,
             history: self.history,
             least_lease: self.least_lease,
         };
+        let ground = Ground { records, pool: &self.pool };
         // What it would decide on while others write would be out of date.
         let joined = if op.call.nearly_always_writes() { self.group.join(&ground, &op) } else { None };
         let view = match joined {
@@ -167,7 +167,7 @@ impl Inner {
             Some(CameTo::Lost(present)) => present,
             None => view,
         };
-        let view = match view.map_or_else(|| ground.look(&op), Ok) {
+        let view = match view.map_or_else(|| records.look(&op), Ok) {
             Ok(view) => view,
             Err(error) => return (self.traced(&op.dependency, Err(error.into())), None),
         };
@@ -177,39 +177,23 @@ impl Inner {
 
     /// Tries until it is settled: others may be faster, and then it decides again.
     fn settle(&self, ground: &Ground<'_>, op: &Op, view: &Snapshot) -> Settled {
-        let mut tried = ground.decide(op, view);
-        let mut race = None;
+        let mut course = Course::new(op);
+        let mut todo = course.decided(ground.decide(op, view));
         loop {
-            let wanted = match tried {
-                Tried::Settled(settled) => return settled,
-                Tried::Wants(wanted) => wanted,
-            };
-            let race = race.get_or_insert_with(|| Race::new(&op.call));
-            let present = match self.group.submit(ground, op, wanted) {
-                CameTo::Settled(settled) => return settled,
-                CameTo::Lost(present) => present,
-            };
-            tried = match (race.lost(), present) {
-                (Next::GiveUp, _) => return Err(BreakerError::Contended { dependency: op.dependency.to_string() }),
-                (Next::Decide, Some(present)) => ground.decide(op, &present),
-                (Next::Decide, None) => ground.attempt(op),
-                (Next::LookAfter(pause), _) => {
-                    std::thread::sleep(pause);
-                    race.again();
-                    ground.attempt(op)
+            todo = match todo {
+                Todo::Look(after) => {
+                    std::thread::sleep(after);
+                    course.looked(ground.records.look(op))
                 }
+                Todo::Decide(present) => course.decided(ground.decide(op, &present)),
+                Todo::Write(wanted) => course.wrote(self.group.submit(ground, op, wanted)),
+                Todo::Done(settled) => return settled,
             };
         }
     }
 
     fn traced(&self, dependency: &str, settled: Settled) -> Settled {
-        match &settled {
-            Ok(held) => {
-                events::transitions(&self.namespace, dependency, &held.transitions);
-                events::stale(&self.namespace, dependency, &held.answer);
-            }
-            Err(error) => events::failed(&self.namespace, dependency, error),
-        }
+        events::settled(&self.namespace, dependency, &settled);
         settled
     }
 }

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use wasmtime::component::{HasSelf, Linker, WasmStr};
-use wasmtime::{ResourceLimiter, Store, StoreContextMut, Trap};
+use wasmtime::component::Linker;
+use wasmtime::{ResourceLimiter, Store, Trap};
 
-use crate::bindings::halfopen::breaker::{clock, entropy, storage};
 use crate::bindings::{Component as Exports, ComponentPre};
 use crate::builder::Limits;
 use crate::clock::Clock;
 use crate::engine::{Runtime, ticks};
 use crate::entropy::Entropy;
 use crate::error::ComponentFault;
-use crate::op::{Answer, Call, Op};
+use crate::imports::{self, Change, Imports};
+use crate::invoke::invoke;
+use crate::op::{Answer, Op};
 use crate::shortage;
 use crate::store::Snapshot;
-use crate::wire::{self, Policy, StorageError, Transition};
+use crate::wire::{self, Policy};
 
 /// What an instance is made from.
 #[derive(Clone)]
@@ -36,16 +37,6 @@ pub(crate) struct Instance {
     limits: Limits,
 }
 
-/// What an exported call wrote.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Change {
-    /// How many commits it made, one after the other; each raises the version by one.
-    pub commits: u64,
-    /// The record after the last of them; none where that removed it.
-    pub data: Option<Vec<u8>>,
-    pub transitions: Vec<Transition>,
-}
-
 /// How an exported call ended.
 #[derive(Debug)]
 pub(crate) enum Ran {
@@ -57,20 +48,14 @@ pub(crate) enum Ran {
     Fault(ComponentFault),
 }
 
-/// The host's side of an instance: the view that the call sees, and what it wrote.
+/// The host's side of an instance.
 pub(crate) struct Guest {
-    clock: Arc<dyn Clock>,
-    entropy: Arc<Entropy>,
-    dependency: Option<Arc<str>>,
-    view: Snapshot,
-    change: Option<Change>,
+    imports: Imports,
     /// How many bytes of memory the instance may have.
     memory: usize,
     /// How many it has, in all its memories.
     memory_taken: usize,
     memory_denied: bool,
-    /// How many bytes the call has handed over to be written.
-    written: usize,
 }
 
 /// Why no instance could be made.
@@ -82,17 +67,9 @@ pub(crate) enum MakeError {
 impl Instance {
     pub fn make(blueprint: &Blueprint) -> Result<Instance, MakeError> {
         let limits = blueprint.limits;
-        let guest = Guest {
-            clock: blueprint.clock.clone(),
-            entropy: blueprint.entropy.clone(),
-            dependency: None,
-            view: Snapshot::default(),
-            change: None,
-            memory: limits.memory,
-            memory_taken: 0,
-            memory_denied: false,
-            written: 0,
-        };
+        let Limits { memory, .. } = limits;
+        let imports = Imports::new(blueprint.clock.clone(), blueprint.entropy.clone(), memory, None);
+        let guest = Guest { imports, memory, memory_taken: 0, memory_denied: false };
         let mut store = Store::new(&blueprint.runtime.engine, guest);
         store.limiter(|guest| guest);
         // What it passes to the host at once is no larger than what it may have: pointers can overlap.
@@ -111,9 +88,7 @@ impl Instance {
         match set {
             Ok(Ok(_)) => Ok(Instance { runtime: blueprint.runtime, store, exports, limits }),
             Ok(Err(wire::Error::InvalidPolicy(faults))) => Err(MakeError::InvalidPolicy(faults)),
-            Ok(Err(other)) => Err(MakeError::Fault(ComponentFault::Broken {
-                why: format!("it refused the default policy with {other:?}"),
-            })),
+            Ok(Err(other)) => Err(MakeError::Fault(ComponentFault::refused_default_policy(&other))),
             Err(error) => Err(MakeError::Fault(fault(&error, store.data(), limits))),
         }
     }
@@ -121,49 +96,18 @@ impl Instance {
     /// Runs an exported call on a view of the record. Nothing of it reaches a store.
     pub fn run(&mut self, op: &Op, view: &Snapshot) -> Ran {
         let guest = self.store.data_mut();
-        guest.dependency = Some(op.dependency.clone());
-        guest.view.version = view.version;
-        guest.view.at = view.at;
-        guest.view.data.clone_from(&view.data);
-        guest.change = None;
-        guest.written = 0;
         guest.memory_denied = false;
+        guest.imports.begin(&op.dependency, view);
         self.store.set_epoch_deadline(ticks(self.limits.call));
         let running = self.runtime.running();
-        let result = self.call(op);
+        let result = invoke(&self.exports, &mut self.store, op);
         drop(running);
+        let change = self.store.data_mut().imports.end();
         match result {
-            Ok(Ok(answer)) => Ran::Done(answer, self.store.data_mut().change.take()),
+            Ok(Ok(answer)) => Ran::Done(answer, change),
             Ok(Err(error)) => Ran::Refused(error),
             Err(error) => Ran::Fault(fault(&error, self.store.data(), self.limits)),
         }
-    }
-
-    fn call(&mut self, op: &Op) -> wasmtime::Result<Result<Answer, wire::Error>> {
-        let store = &mut self.store;
-        let breaker = self.exports.halfopen_breaker_breaker();
-        let control = self.exports.halfopen_breaker_control();
-        let name = &*op.dependency;
-        Ok(match &op.call {
-            Call::Acquire { caller } => breaker.call_acquire(store, name, caller)?.map(Answer::Decision),
-            Call::Report { permit, outcome, took } => {
-                breaker.call_report(store, name, *permit, *outcome, *took)?.map(Answer::Receipt)
-            }
-            Call::ReportTally { permit, tally } => {
-                breaker.call_report_tally(store, name, *permit, *tally)?.map(Answer::Receipt)
-            }
-            Call::Renew { permit } => breaker.call_renew(store, name, *permit)?.map(Answer::Receipt),
-            Call::Release { permit } => breaker.call_release(store, name, *permit)?.map(Answer::Receipt),
-            Call::Inspect => control.call_inspect(store, name)?.map(Answer::Inspection),
-            Call::Policy => control.call_policy(store, name)?.map(Answer::Policy),
-            Call::Configure { policy } => control.call_configure(store, name, **policy)?.map(Answer::Receipt),
-            Call::Force { mode, lasting, note } => {
-                control.call_force(store, name, *mode, *lasting, note)?.map(Answer::Receipt)
-            }
-            Call::Reset => control.call_reset(store, name)?.map(Answer::Receipt),
-            Call::Forget => control.call_forget(store, name)?.map(Answer::Receipt),
-            Call::Prune { idle } => control.call_prune(store, name, *idle)?.map(Answer::Pruned),
-        })
     }
 
     #[cfg(test)]
@@ -180,62 +124,6 @@ fn fault(error: &wasmtime::Error, guest: &Guest, limits: Limits) -> ComponentFau
         Some(Trap::Interrupt) => ComponentFault::TimedOut { limit: limits.call },
         Some(trap) => ComponentFault::Trapped { why: trap.to_string() },
         None => ComponentFault::Broken { why: format!("{error:#}") },
-    }
-}
-
-impl Guest {
-    fn is_about(&self, dependency: &str) -> Result<(), StorageError> {
-        match &self.dependency {
-            Some(own) if **own == *dependency => Ok(()),
-            _ => Err(StorageError::Denied("a call reads and writes the record of its own dependency only".to_owned())),
-        }
-    }
-
-    /// The version, with what the call has committed so far.
-    fn version(&self) -> u64 {
-        self.view.version + self.change.as_ref().map_or(0, |change| change.commits)
-    }
-
-    fn snapshot(&self) -> storage::Snapshot {
-        let data = self.change.as_ref().map_or(&self.view.data, |change| &change.data);
-        storage::Snapshot { version: self.version(), data: data.clone() }
-    }
-
-    fn commit(
-        &mut self,
-        based_on: u64,
-        data: Option<Vec<u8>>,
-        transitions: Vec<Transition>,
-    ) -> Result<storage::CommitOutcome, StorageError> {
-        if based_on != self.version() {
-            return Ok(storage::CommitOutcome::Stale(self.snapshot()));
-        }
-        if self.change.as_ref().is_some_and(|change| change.data.is_none()) {
-            // A removal takes the history with it; one write cannot say that and have a history of its own.
-            return Err(StorageError::Denied("a call that has removed its record writes no more".to_owned()));
-        }
-        let size = |transition: &Transition| size_of_val(transition) + transition.reason.as_str().len();
-        self.written += data.as_ref().map_or(0, Vec::len) + transitions.iter().map(size).sum::<usize>();
-        if self.written > self.memory {
-            return Err(StorageError::Denied("a call writes no more than its instance may have of memory".to_owned()));
-        }
-        let change = self.change.get_or_insert_default();
-        change.commits += 1;
-        change.data = data;
-        change.transitions.extend(transitions);
-        Ok(storage::CommitOutcome::Committed(self.version()))
-    }
-}
-
-impl clock::Host for Guest {
-    fn now(&mut self) -> u64 {
-        self.view.at.unwrap_or_else(|| self.clock.now())
-    }
-}
-
-impl entropy::Host for Guest {
-    fn next(&mut self) -> u64 {
-        self.entropy.next()
     }
 }
 
@@ -267,26 +155,9 @@ impl ResourceLimiter for Guest {
 /// Gives the component what it may import.
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<Guest>> {
     let mut linker = Linker::new(engine);
-    clock::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
-    entropy::add_to_linker::<_, HasSelf<Guest>>(&mut linker, |guest| guest)?;
-    // By hand: the generated ones copy each name out of the component's memory, where it only has to be compared.
-    let mut storage = linker.instance("halfopen:breaker/storage@0.1.0")?;
-    storage.func_wrap("load", |store: StoreContextMut<'_, Guest>, (dependency,): (WasmStr,)| {
-        let about = store.data().is_about(&dependency.to_str(&store)?);
-        Ok((about.map(|()| store.data().snapshot()),))
-    })?;
-    storage.func_wrap(
-        "commit",
-        |mut store: StoreContextMut<'_, Guest>, (dependency, based_on, data, made): Commit| {
-            let about = store.data().is_about(&dependency.to_str(&store)?);
-            Ok((about.and_then(|()| store.data_mut().commit(based_on, data, made)),))
-        },
-    )?;
+    imports::link(&mut linker, |guest: &mut Guest| &mut guest.imports)?;
     Ok(linker)
 }
-
-/// What `commit` is called with.
-type Commit = (WasmStr, u64, Option<Vec<u8>>, Vec<Transition>);
 
 #[cfg(test)]
 mod tests;

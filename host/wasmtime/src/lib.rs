@@ -60,6 +60,7 @@
 //! - `postgres`: the PostgreSQL store.
 //! - `etcd`: the etcd store.
 //! - `conformance`: the suite that a store of your own is checked with.
+//! - `plugin`: the component in a platform's own wasmtime.
 //! - `replay`: runs files of steps through a host.
 //! - `tower`: a layer that puts a breaker in front of any tower service.
 
@@ -77,6 +78,10 @@ mod compiled;
 mod component;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod course;
+// Without the feature nothing is reached but through a host.
+#[cfg_attr(not(feature = "plugin"), allow(dead_code))]
+mod direct;
 mod draft;
 mod elsewhere;
 mod engine;
@@ -86,13 +91,17 @@ mod events;
 mod group;
 mod guard;
 mod host;
+mod imports;
 mod input;
 mod instance;
+mod invoke;
 mod last_known;
 mod lease_keeper;
 mod least_lease;
 mod local;
 mod op;
+#[cfg(feature = "plugin")]
+pub mod plugin;
 mod pool;
 mod prune;
 mod race;
@@ -122,6 +131,9 @@ pub use prune::Pruned;
 pub use recorded::Recorded;
 pub use store::{Observed, Store};
 pub use transitions::Transitions;
+/// The very wasmtime that this crate is built with: a platform that takes it from here cannot mix two versions.
+#[cfg(feature = "plugin")]
+pub use wasmtime;
 pub use wire::{
     Admission, DeferReason, Deferral, FailureRate, Forced, Inspection, InvalidPermit, Lease, LostProbe, Mode, Outcome,
     Permit, Policy, PolicyFault, PolicyInForce, PolicyOrigin, Ramp, Receipt, SlowCalls, StaleReason, State, Tally,

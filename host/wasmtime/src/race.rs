@@ -51,20 +51,19 @@ impl Race {
     pub fn lost(&mut self) -> Next {
         self.lost += 1;
         let now = Instant::now();
-        let took = now - std::mem::replace(&mut self.begun, now);
+        let took = now.saturating_duration_since(std::mem::replace(&mut self.begun, now));
         if now >= self.until {
             return Next::GiveUp;
         }
         match self.lost.saturating_sub(AT_ONCE) {
             0 => Next::Decide,
-            // At random, so that those who have lost together do not meet again.
-            many => Next::LookAfter(took.mul_f64(fastrand::f64() * f64::from(many.min(LONGEST_PAUSE)))),
+            many => {
+                // At random, so that those who have lost together do not meet again.
+                let pause = took.mul_f64(fastrand::f64() * f64::from(many.min(LONGEST_PAUSE)));
+                self.begun = now + pause;
+                Next::LookAfter(pause)
+            }
         }
-    }
-
-    /// The next try begins.
-    pub fn again(&mut self) {
-        self.begun = Instant::now();
     }
 }
 

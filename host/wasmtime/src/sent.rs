@@ -21,4 +21,9 @@ impl Sent {
         let wall = Duration::from_millis(clock.now().saturating_sub(self.now));
         clock.monotonic().saturating_sub(self.monotonic).max(wall)
     }
+
+    /// Whether a lease that was asked for then, and lasts for so many ms, has run out.
+    pub fn too_long_ago(&self, expires_in: u64, clock: &dyn Clock) -> bool {
+        self.ago(clock) >= Duration::from_millis(expires_in)
+    }
 }

@@ -6,7 +6,9 @@ use crate::error::ComponentError;
 pub(crate) const WORLD: &str = "halfopen:breaker/component@0.1.0";
 
 const PACKAGE: &str = "halfopen:breaker/";
-const VERSION: &str = "0.1.0";
+
+/// What versions of the contract begin with that agree with this one: an interface changes with the number before the last.
+const COMPATIBLE: &str = "0.1.";
 
 /// All that a component may import: the functions, and the types that they speak of.
 const IMPORTS: [&str; 5] = ["storage#load", "storage#commit", "clock#now", "entropy#next", "types"];
@@ -21,7 +23,7 @@ pub(crate) fn check(place: &str, imports: &[String], exports: &[String]) -> Resu
     for (verb, name) in imports.iter().map(|name| ("imports", name)).chain(exports.iter().map(|name| ("exports", name)))
     {
         if let Some((interface, version)) = of_our_package(name)
-            && version != VERSION
+            && !is_compatible(version)
         {
             return Err(other_world(format!("it {verb} {PACKAGE}{interface}@{version}")));
         }
@@ -47,6 +49,12 @@ fn of_our_package(name: &str) -> Option<(&str, &str)> {
     let interface = name.split('#').next().unwrap_or(name);
     let rest = interface.strip_prefix(PACKAGE)?;
     Some(rest.split_once('@').unwrap_or((rest, "")))
+}
+
+/// Only whole releases: what a pre-release means may still change.
+fn is_compatible(version: &str) -> bool {
+    let last = version.strip_prefix(COMPATIBLE);
+    last.is_some_and(|last| !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn may_import(name: &str) -> bool {
@@ -103,11 +111,20 @@ mod tests {
     }
 
     #[test]
+    fn another_release_of_the_same_contract_is_accepted() {
+        let (imports, exports) = ours();
+        let of = |names: Vec<String>| names.iter().map(|name| name.replace("@0.1.0", "@0.1.17")).collect::<Vec<_>>();
+        assert_eq!(check("it", &of(imports), &of(exports)), Ok(()));
+    }
+
+    #[test]
     fn another_version_of_the_world_is_named() {
-        let (imports, mut exports) = ours();
-        exports[0] = "halfopen:breaker/breaker@0.2.0#acquire".to_owned();
-        let error = check("it", &imports, &exports).unwrap_err();
-        assert!(error.to_string().contains("breaker@0.2.0"), "{error}");
+        for other in ["0.2.0", "1.1.0", "0.1", "0.1.1-rc.1", "0.10.0"] {
+            let (imports, mut exports) = ours();
+            exports[0] = format!("halfopen:breaker/breaker@{other}#acquire");
+            let error = check("it", &imports, &exports).unwrap_err();
+            assert!(error.to_string().contains(&format!("breaker@{other}")), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::component::Component;
 use crate::engine::runtime;
+use crate::op::Call;
 use crate::wire::{Decision, FailureRate, Window};
 use crate::{ManualClock, Outcome};
 

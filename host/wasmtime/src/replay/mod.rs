@@ -30,13 +30,16 @@ mod parse;
 mod run;
 mod scenario;
 mod steps;
+mod target;
 #[cfg(test)]
 mod tests;
 mod through;
 mod typo;
 mod untimed;
 
+pub use crate::wire::{Decision, Probe};
 pub use answer::{Answer, Failure, Report};
 pub use run::{Replay, ReplayError};
 pub use scenario::Scenario;
+pub use target::{Ground, Target};
 pub use typo::nearest;

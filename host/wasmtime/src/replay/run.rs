@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::namespace::OwnNamespace;
 use super::steps::{Run, Show};
+use super::target::{Ground, Taker, Target};
 use super::untimed::Untimed;
 use super::{Answer, Report, Scenario};
 use crate::address::{self, Stay};
@@ -40,14 +41,17 @@ pub enum ReplayError {
 
 type Opening = dyn Fn() -> Result<Arc<dyn Store>, OpenError> + Send + Sync;
 
+type Making = dyn Fn(Ground) -> Result<Box<dyn Target>, OpenError> + Send + Sync;
+
 /// Runs scenarios against a store.
 #[must_use]
 pub struct Replay {
     store: Arc<dyn Store>,
     reopen: Option<Box<Opening>>,
     component: Component,
+    target: Option<Box<Making>>,
     stop: Option<Arc<AtomicBool>>,
-    pub(super) local_admission: bool,
+    local_admission: bool,
 }
 
 impl Replay {
@@ -58,7 +62,14 @@ impl Replay {
 
     /// Against this store, which stays open when a `restart` step closes the host.
     pub fn on(store: Arc<dyn Store>) -> Self {
-        Replay { store, reopen: None, component: Component::embedded(), stop: None, local_admission: false }
+        Replay {
+            store,
+            reopen: None,
+            component: Component::embedded(),
+            target: None,
+            stop: None,
+            local_admission: false,
+        }
     }
 
     /// Against a store that can be opened more than once; a `restart` step opens it anew, as another process would.
@@ -100,6 +111,16 @@ impl Replay {
         self
     }
 
+    /// Through breakers of another make, in place of this crate's host; `make` is called at the beginning and at each
+    /// `restart` step. [`component`](Replay::component) and [`local_admission`](Replay::local_admission) then say nothing.
+    pub fn through(
+        mut self,
+        make: impl Fn(Ground) -> Result<Box<dyn Target>, OpenError> + Send + Sync + 'static,
+    ) -> Self {
+        self.target = Some(Box::new(make));
+        self
+    }
+
     /// Stops a run, with [`ReplayError::Stopped`], before its next step once this is true.
     pub fn stop_when(mut self, stop: Arc<AtomicBool>) -> Self {
         self.stop = Some(stop);
@@ -128,8 +149,8 @@ impl Replay {
         let namespace = OwnNamespace::new(Arc::clone(&self.store));
         let mut surroundings =
             Surroundings { replay: self, scenario, namespace, clock: Arc::new(ManualClock::new(0)), opened: 0 };
-        let host = surroundings.open(Arc::clone(&self.store))?;
-        let failures = Run::new(&mut surroundings, host, show).finish()?;
+        let taker = surroundings.open(Arc::clone(&self.store))?;
+        let failures = Run::new(&mut surroundings, taker, show).finish()?;
         surroundings.namespace.remove()?;
         Ok(Report { steps: scenario.steps.len(), failures })
     }
@@ -156,7 +177,7 @@ pub(super) struct Surroundings<'a> {
 
 impl Surroundings<'_> {
     /// Opens the host again, after it was closed.
-    pub(super) fn reopen(&mut self) -> Result<Host, ReplayError> {
+    pub(super) fn reopen(&mut self) -> Result<Taker, ReplayError> {
         let store = match &self.replay.reopen {
             Some(open) => open()?,
             None => Arc::clone(&self.replay.store),
@@ -165,18 +186,33 @@ impl Surroundings<'_> {
         self.open(store)
     }
 
-    fn open(&mut self, store: Arc<dyn Store>) -> Result<Host, ReplayError> {
-        let builder = Host::builder()
-            .component(self.replay.component.clone())
-            .store(Untimed(store))
-            .clock(Arc::clone(&self.clock))
-            // A process that starts again draws other numbers.
-            .seed(self.scenario.seed.wrapping_add(self.opened))
-            .namespace(self.namespace.name())
-            .local_admission(self.replay.local_admission)
-            .default_policy(self.scenario.policy);
+    fn open(&mut self, store: Arc<dyn Store>) -> Result<Taker, ReplayError> {
+        let store = Untimed(store);
+        // A process that starts again draws other numbers.
+        let seed = self.scenario.seed.wrapping_add(self.opened);
         self.opened += 1;
-        builder.build().map_err(|error| match error {
+        let local_admission = self.replay.local_admission;
+        let taker = match &self.replay.target {
+            Some(make) => make(Ground {
+                store: Arc::new(store),
+                namespace: self.namespace.name().to_owned(),
+                clock: self.clock.clone(),
+                seed,
+                default_policy: self.scenario.policy,
+            })
+            .map(Taker::Other),
+            None => Host::builder()
+                .component(self.replay.component.clone())
+                .store(store)
+                .clock(Arc::clone(&self.clock))
+                .seed(seed)
+                .namespace(self.namespace.name())
+                .local_admission(local_admission)
+                .default_policy(self.scenario.policy)
+                .build()
+                .map(|host| Taker::Host { host, local_admission }),
+        };
+        taker.map_err(|error| match error {
             OpenError::InvalidPolicy(faults) => {
                 // Named as in the file.
                 let faults = faults.iter().map(|fault| format!("{}: {}", fault.field.replace('-', "_"), fault.why));

@@ -6,10 +6,10 @@ use super::expect::{Kind, OfAcquire, OfControl, OfInspect, OfReport};
 use super::judge::{compare, fits_acquire, kind, of_acquire, of_inspection, of_receipt, permit};
 use super::run::{ReplayError, Surroundings};
 use super::scenario::{Action, Control, Report, Step};
-use super::through;
+use super::target::Taker;
 use super::{Answer, Failure};
 use crate::op::{self, Call};
-use crate::{Breaker, BreakerError, Host, Inspection, Permit, Receipt, Verdict};
+use crate::{BreakerError, Inspection, Permit, Receipt, Verdict};
 
 /// What a call of the component came to: its answer, or how it refused.
 pub(super) type Answered<T> = Result<T, Refused>;
@@ -27,7 +27,7 @@ pub(super) type Show<'s> = dyn FnMut(&Answer<'_>) + 's;
 /// A run through a scenario.
 pub(super) struct Run<'a, 'b, 's> {
     surroundings: &'a mut Surroundings<'b>,
-    host: Option<Host>,
+    taker: Option<Taker>,
     show: Option<&'s mut Show<'s>>,
     /// By dependency and name.
     permits: HashMap<(String, String), Permit>,
@@ -35,8 +35,8 @@ pub(super) struct Run<'a, 'b, 's> {
 }
 
 impl<'a, 'b, 's> Run<'a, 'b, 's> {
-    pub(super) fn new(surroundings: &'a mut Surroundings<'b>, host: Host, show: Option<&'s mut Show<'s>>) -> Self {
-        Run { surroundings, host: Some(host), show, permits: HashMap::new(), failures: Vec::new() }
+    pub(super) fn new(surroundings: &'a mut Surroundings<'b>, taker: Taker, show: Option<&'s mut Show<'s>>) -> Self {
+        Run { surroundings, taker: Some(taker), show, permits: HashMap::new(), failures: Vec::new() }
     }
 
     pub(super) fn finish(mut self) -> Result<Vec<Failure>, ReplayError> {
@@ -75,11 +75,10 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
         times: u64,
         expect: Option<OfAcquire>,
     ) -> Result<(), ReplayError> {
-        let breaker = self.breaker(step)?;
         let mut counts = [0_u64; 3];
         let mut wrong: Option<String> = None;
         for number in 1..=times {
-            let answer = self.speak(&breaker, Call::Acquire { caller: step.by.as_str().into() });
+            let answer = self.speak(step, Call::Acquire { caller: step.by.as_str().into() });
             let answer = answered(answer, |answer| match answer {
                 op::Answer::Decision(decision) => Some(decision),
                 _ => None,
@@ -87,7 +86,7 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
             if let Ok(decision) = &answer {
                 counts[kind(decision) as usize] += 1;
                 if let Some(permit) = permit(decision) {
-                    self.permits.insert((breaker.dependency().to_owned(), keep_as.to_owned()), permit);
+                    self.permits.insert((self.dependency(step).to_owned(), keep_as.to_owned()), permit);
                 }
             }
             if wrong.is_none() && !fits_acquire(expect, &answer) {
@@ -128,7 +127,6 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
             self.failed(step, wanted.to_owned(), got);
             return Ok(());
         };
-        let breaker = self.breaker(step)?;
         let mut wrong = None;
         for number in 1..=times {
             let call = match what {
@@ -137,7 +135,7 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
                 Report::Renew => Call::Renew { permit },
                 Report::Release => Call::Release { permit },
             };
-            let answer = receipt(self.speak(&breaker, call))?;
+            let answer = receipt(self.speak(step, call))?;
             let fits = match (&answer, expect) {
                 (Err(refused), Some(OfReport::Refused)) => refused.by_component,
                 (Err(_), _) => false,
@@ -191,8 +189,8 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
             Control::Forget => Call::Forget,
             Control::Restart => {
                 // Closed before it is opened again: two hosts at a time would be another thing.
-                self.host = None;
-                self.host = Some(self.surroundings.reopen()?);
+                self.taker = None;
+                self.taker = Some(self.surroundings.reopen()?);
                 self.show(step, || "ok".to_owned());
                 if expect == OfControl::Refused {
                     self.failed(step, "error".to_owned(), "ok".to_owned());
@@ -200,7 +198,7 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
                 return Ok(());
             }
         };
-        let answer = receipt(self.speak(&self.breaker(step)?, call))?;
+        let answer = receipt(self.speak(step, call))?;
         let text = || match &answer {
             Ok(receipt) => format!("ok; {}", receipt.state),
             Err(refused) => refused.text.clone(),
@@ -215,25 +213,24 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
         Ok(())
     }
 
-    fn look(&self, step: &Step) -> Result<Answered<Inspection>, ReplayError> {
-        answered(self.speak(&self.breaker(step)?, Call::Inspect), |answer| match answer {
+    fn look(&mut self, step: &Step) -> Result<Answered<Inspection>, ReplayError> {
+        answered(self.speak(step, Call::Inspect), |answer| match answer {
             op::Answer::Inspection(inspection) => Some(inspection),
             _ => None,
         })
     }
 
-    fn speak(&self, breaker: &Breaker, call: Call) -> Result<op::Answer, BreakerError> {
-        if self.surroundings.replay.local_admission { through::speak(breaker, call) } else { breaker.run(call) }
+    fn speak(&mut self, step: &Step, call: Call) -> Result<op::Answer, BreakerError> {
+        let dependency = step.dependency.as_deref().unwrap_or(&self.surroundings.scenario.dependency);
+        match &mut self.taker {
+            Some(taker) => taker.speak(dependency, call),
+            // Only if it could not be opened again, which has ended the run.
+            None => Err(BreakerError::Other("the host is closed".to_owned())),
+        }
     }
 
     fn dependency<'c>(&'c self, step: &'c Step) -> &'c str {
         step.dependency.as_deref().unwrap_or(&self.surroundings.scenario.dependency)
-    }
-
-    fn breaker(&self, step: &Step) -> Result<Breaker, ReplayError> {
-        // Closed only if it could not be opened again, which has ended the run.
-        let host = self.host.as_ref().ok_or(ReplayError::Stopped)?;
-        Ok(host.breaker(self.dependency(step)))
     }
 
     fn show(&mut self, step: &Step, text: impl FnOnce() -> String) {

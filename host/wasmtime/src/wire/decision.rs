@@ -10,10 +10,13 @@ use super::text::open_words;
 #[derive(Clone, Debug, PartialEq, Eq, ComponentType, Lift, Lower)]
 #[component(variant)]
 pub enum Decision {
+    /// Make the call, and report its outcome.
     #[component(name = "proceed")]
     Proceed(Admission),
+    /// Make the call as the probe, under a lease, and report its outcome before the lease ends.
     #[component(name = "probe")]
     Probe(Probe),
+    /// Make no call now.
     #[component(name = "defer")]
     Defer(Deferral),
 }
@@ -38,9 +41,12 @@ pub struct Admission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ComponentType, Lift, Lower)]
 #[component(record)]
 pub struct Probe {
+    /// What the outcome is reported with; it holds the lease.
     pub permit: Permit,
+    /// The lease ends so many ms after `acquire` was sent.
     #[component(name = "expires-in")]
     pub expires_in: u64,
+    /// A call that takes so many ms or more is slow; none where slow calls are not told apart.
     #[component(name = "slower-than")]
     pub slower_than: Option<u64>,
 }
