@@ -182,7 +182,7 @@ impl Breaker {
                 }
                 wire::Decision::Defer(deferral) => return Ok(Decision::Defer(deferral)),
                 wire::Decision::Probe(probe) => {
-                    if !sent.too_long_ago(&probe, &*inner.clock) {
+                    if !sent.too_long_ago(probe.expires_in, &*inner.clock) {
                         return Ok(Decision::Probe(PermitGuard::new(self, Terms::probe(&probe, sent))));
                     }
                 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::wire::Probe;
 
 /// When an acquire was sent, by both clocks: the machine may have been stopped, or its clock set, since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +22,8 @@ impl Sent {
         clock.monotonic().saturating_sub(self.monotonic).max(wall)
     }
 
-    /// Whether the lease of a probe that was asked for then has run out.
-    pub fn too_long_ago(&self, probe: &Probe, clock: &dyn Clock) -> bool {
-        self.ago(clock) >= Duration::from_millis(probe.expires_in)
+    /// Whether a lease that was asked for then, and lasts for so many ms, has run out.
+    pub fn too_long_ago(&self, expires_in: u64, clock: &dyn Clock) -> bool {
+        self.ago(clock) >= Duration::from_millis(expires_in)
     }
 }

@@ -162,7 +162,7 @@ impl Plugin {
         for _ in 0..LATE {
             let sent = Sent::at(&*place.clock);
             match self.settle(&mut store, &place, op)? {
-                Answer::Decision(Decision::Probe(probe)) if sent.too_long_ago(&probe, &*place.clock) => {}
+                Answer::Decision(Decision::Probe(probe)) if sent.too_long_ago(probe.expires_in, &*place.clock) => {}
                 answer => return Ok(answer),
             }
         }
@@ -218,7 +218,7 @@ impl AsyncPlugin {
         for _ in 0..LATE {
             let sent = Sent::at(&*place.clock);
             match self.settle(&mut store, &place, op).await? {
-                Answer::Decision(Decision::Probe(probe)) if sent.too_long_ago(&probe, &*place.clock) => {}
+                Answer::Decision(Decision::Probe(probe)) if sent.too_long_ago(probe.expires_in, &*place.clock) => {}
                 answer => return Ok(answer),
             }
         }

@@ -73,8 +73,8 @@
 //! - Time: a call takes microseconds. With `epoch_interruption`, set a deadline of a second or more before each operation;
 //!   with `consume_fuel`, a million units are plenty. A deadline that yields is for [`AsyncPlugin`] only.
 //! - Memory: 2 MiB and 100 table elements are plenty, by a `ResourceLimiter` or by the limits of the pooling allocator, in
-//!   which an instance of the component takes one slot for a component, [`CORE_INSTANCES`] for core instances, one for a
-//!   memory and one for a table. `Store::set_hostcall_fuel` bounds what it passes to the host at once.
+//!   which an instance of the component takes one component, one memory, [`CORE_INSTANCES`] and [`TABLES`].
+//!   `Store::set_hostcall_fuel` bounds what it passes to the host at once.
 //! - [`add_to_linker`] for calls that are not async, [`add_to_linker_async`] for those that are.
 //!
 //! # Composed with a tenant
@@ -95,22 +95,18 @@ pub use instance::{AsyncPlugin, InstantiateError, Plugin};
 pub use pool::{AsyncPluginPool, PluginPool, PoolError};
 pub use prepare::{PluginPre, PrepareError};
 
-use wasmtime::component::{HasData, Linker};
+use wasmtime::component::Linker;
 
 /// How many core instances an instance of the embedded component consists of.
-pub const CORE_INSTANCES: u32 = 5;
+pub const CORE_INSTANCES: u32 = 3;
+
+/// How many tables an instance of the embedded component has.
+pub const TABLES: u32 = 2;
 
 /// The data of a platform's store, as the component's imports see it.
 pub trait PluginView: Send + 'static {
     /// The context of the store.
     fn plugin(&mut self) -> &mut PluginCtx;
-}
-
-/// The [`HasData`] of bindings that are reached by a [`PluginCtx`].
-pub struct HasPlugin;
-
-impl HasData for HasPlugin {
-    type Data<'a> = &'a mut PluginCtx;
 }
 
 /// Supplies what the component imports: `storage`, `clock` and `entropy` of `halfopen:breaker@0.1`. For calls that are not

@@ -21,8 +21,9 @@ pub struct PluginPre<T: PluginView> {
 pub enum PrepareError {
     /// The engine does not compile it.
     #[error(
-        "the platform's engine does not take the component: {why}; its Config needs the component model and the \
-         WebAssembly features that are on by default, and a compiler unless the code is compiled already"
+        "the platform's engine does not take the component: {why}; its Config needs the component model, the WebAssembly \
+         features that are on by default, room for it in a pooling allocator, and a compiler unless the code is compiled \
+         already"
     )]
     Engine {
         /// What the engine says.

@@ -1,0 +1,132 @@
+//! What a platform sets, and what it is told when that does not do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use halfopen::plugin::{
+    CORE_INSTANCES, Decision, InstantiateError, Plugin, PluginPre, PluginView, PrepareError, TABLES, add_to_linker,
+};
+use halfopen::store::MemoryStore;
+use halfopen::wasmtime::component::Linker;
+use halfopen::wasmtime::{Config, Engine, Store};
+use halfopen::{BreakerError, Component, ComponentFault, Policy, Tally, Window};
+
+use crate::platform::{Data, Platform, context, pooling, pooling_of};
+
+fn with_fuel() -> Config {
+    let mut config = Config::new();
+    config.consume_fuel(true);
+    config
+}
+
+fn memory() -> Arc<MemoryStore> {
+    Arc::new(MemoryStore::new())
+}
+
+fn assert_stopped<T: PluginView>(plugin: &mut Plugin, store: &mut Store<T>) {
+    let error = plugin.acquire(&mut *store, "a", "A").unwrap_err();
+    assert!(matches!(error, BreakerError::Component(ComponentFault::Stopped { .. })), "{error:?}");
+    assert!(plugin.is_spent());
+}
+
+pub fn fuel_that_is_used_up_is_a_typed_error() {
+    let platform = Platform::new(&with_fuel(), &Component::embedded());
+    let mut store = platform.store(&context(memory()));
+    store.set_fuel(1_000_000).unwrap();
+    let mut plugin = platform.pre.instantiate(&mut store).unwrap();
+    plugin.acquire(&mut store, "a", "A").unwrap();
+    store.set_fuel(100).unwrap();
+    assert_stopped(&mut plugin, &mut store);
+}
+
+pub fn an_epoch_that_has_passed_is_a_typed_error() {
+    let mut config = Config::new();
+    config.epoch_interruption(true);
+    let platform = Platform::new(&config, &Component::embedded());
+    let mut store = platform.store(&context(memory()));
+    store.set_epoch_deadline(1);
+    let mut plugin = platform.pre.instantiate(&mut store).unwrap();
+    plugin.acquire(&mut store, "a", "A").unwrap();
+    platform.engine.increment_epoch();
+    assert_stopped(&mut plugin, &mut store);
+}
+
+pub fn a_pool_sets_the_limits_of_each_call() {
+    let platform = Platform::new(&with_fuel(), &Component::embedded());
+    let fuel = Arc::new(AtomicU64::new(1_000_000));
+    let given = fuel.clone();
+    let pool = platform.pool(&context(memory()));
+    let pool = pool.before_each(move |store| store.set_fuel(given.load(Ordering::SeqCst)));
+    // Also what takes longest: a window of a thousand calls.
+    let policy = Policy { window: Window::Calls(1_000), failure_rate: None, ..Policy::default() };
+    pool.configure("a", &policy).unwrap();
+    let Ok(Decision::Proceed(admission)) = pool.acquire("a", "A") else { panic!("it is not closed") };
+    let tally = Tally { successes: 2_000, ..Tally::default() };
+    assert!(pool.report_tally("a", admission.permit, tally).unwrap().is_applied());
+    assert_eq!(pool.inspect("a").unwrap().calls, 1_000);
+    // In an instance that is kept, what is left over of one call is not what the next may use.
+    for _ in 0..100 {
+        assert!(matches!(pool.acquire("a", "A"), Ok(Decision::Proceed(_))));
+    }
+    fuel.store(100, Ordering::SeqCst);
+    pool.acquire("a", "A").unwrap_err();
+    fuel.store(1_000_000, Ordering::SeqCst);
+    assert!(matches!(pool.acquire("a", "A"), Ok(Decision::Proceed(_))));
+}
+
+pub fn the_pooling_allocator_takes_no_more_than_the_documentation_says() {
+    let platform = Platform::new(&pooling(2), &Component::embedded());
+    // A store that is dropped makes room for another.
+    for _ in 0..10 {
+        let mut seats = [(); 2].map(|()| platform.seat(&context(memory())));
+        for seat in &mut seats {
+            assert!(matches!(seat.plugin.acquire(&mut seat.store, "a", "A"), Ok(Decision::Proceed(_))));
+        }
+    }
+}
+
+pub fn the_pooling_allocator_takes_no_less_than_the_documentation_says() {
+    for config in [pooling_of(1, CORE_INSTANCES - 1, TABLES), pooling_of(1, CORE_INSTANCES, TABLES - 1)] {
+        let mut linker: Linker<Data> = Linker::new(&Engine::new(&config).unwrap());
+        add_to_linker(&mut linker).unwrap();
+        let error = PluginPre::new(&linker, &Component::embedded()).unwrap_err();
+        assert!(matches!(error, PrepareError::Engine { .. }), "{error:?}");
+    }
+}
+
+pub fn an_allocator_that_is_full_is_a_typed_error() {
+    let platform = Platform::new(&pooling(1), &Component::embedded());
+    let _seat = platform.seat(&context(memory()));
+    let mut store = platform.store(&context(memory()));
+    let error = platform.pre.instantiate(&mut store).unwrap_err();
+    assert!(matches!(error, InstantiateError::Store { .. }), "{error:?}");
+}
+
+pub fn a_linker_without_the_imports_is_told_what_to_call() {
+    let linker: Linker<Data> = Linker::new(&Engine::default());
+    let error = PluginPre::new(&linker, &Component::embedded()).unwrap_err();
+    assert!(matches!(error, PrepareError::Linker { .. }), "{error:?}");
+    assert!(error.to_string().contains("add_to_linker"), "{error}");
+
+    let mut linker: Linker<Data> = Linker::new(&Engine::default());
+    add_to_linker(&mut linker).unwrap();
+    assert!(add_to_linker(&mut linker).is_err(), "they are there already");
+}
+
+pub fn an_engine_that_cannot_run_components_is_told_what_it_needs() {
+    let mut config = Config::new();
+    config.wasm_component_model(false);
+    let mut linker: Linker<Data> = Linker::new(&Engine::new(&config).unwrap());
+    add_to_linker(&mut linker).unwrap();
+    let error = PluginPre::new(&linker, &Component::embedded()).unwrap_err();
+    assert!(matches!(error, PrepareError::Engine { .. }), "{error:?}");
+    assert!(error.to_string().contains("on by default"), "{error}");
+}
+
+pub fn async_imports_in_a_call_that_is_not_async_are_a_typed_error() {
+    let platform = Platform::plain();
+    let mut store = platform.store(&context(memory()));
+    let error = platform.in_async.instantiate(&mut store).unwrap_err();
+    let InstantiateError::Store { why } = error else { panic!("{error:?}") };
+    assert!(why.contains("async"), "{why}");
+}
