@@ -83,7 +83,7 @@ pub struct Plugin<T: 'static = Data> {
 impl Plugin {
     /// What every plugin gets.
     pub fn of(tenant: &Tenant) -> Plugin {
-        Plugin::make(store_of(tenant), &PLUGIN_CODE, |linker| tenant::offer_to_linker(linker)).expect("a plugin")
+        Plugin::make(store_of(tenant), &PLUGIN_CODE, tenant::offer_to_linker).expect("a plugin")
     }
 
     /// A plugin that may operate its breakers.
@@ -97,7 +97,7 @@ impl Plugin {
 
     /// A plugin that would operate its breakers, where the platform offers no more than the breaker.
     pub fn presuming(tenant: &Tenant) -> Result<Plugin> {
-        Plugin::make(store_of(tenant), &OPERATOR_CODE, |linker| tenant::offer_to_linker(linker))
+        Plugin::make(store_of(tenant), &OPERATOR_CODE, tenant::offer_to_linker)
     }
 }
 

@@ -6,7 +6,7 @@ use wasmtime::{AsContext, StoreContextMut};
 use super::context::TenantView;
 use super::read::{Arguments, Refusal};
 use crate::op::{Answer, Call, Op};
-use crate::wire::{Error, Mode, Outcome, Permit, Policy, Tally};
+use crate::wire::{Decision, Error, Inspection, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Tally};
 
 const BREAKER: &str = "halfopen:breaker/breaker@0.1.0";
 const CONTROL: &str = "halfopen:breaker/control@0.1.0";
@@ -58,143 +58,74 @@ enum Style {
 
 fn breaker<T: TenantView + 'static>(mut to: LinkerInstance<'_, T>, style: Style) -> wasmtime::Result<()> {
     type Report = (WasmStr, Permit, Outcome, Option<u64>);
+    let to = &mut to;
+    define(to, style, "acquire", |read, (of, caller): (WasmStr, WasmStr)| read.acquire(of, caller), decision)?;
     define(
-        &mut to,
-        style,
-        "acquire",
-        |read, (dependency, caller): (WasmStr, WasmStr)| {
-            Ok(Op {
-                dependency: read.dependency(dependency)?,
-                call: Call::Acquire { caller: read.other("caller", caller)? },
-            })
-        },
-        decision,
-    )?;
-    define(
-        &mut to,
+        to,
         style,
         "report",
-        |read, (dependency, permit, outcome, took): Report| {
-            Ok(Op { dependency: read.dependency(dependency)?, call: Call::Report { permit, outcome, took } })
-        },
+        |read, (of, permit, outcome, took): Report| read.op(of, Call::Report { permit, outcome, took }),
         receipt,
     )?;
     define(
-        &mut to,
+        to,
         style,
         "report-tally",
-        |read, (dependency, permit, tally): (WasmStr, Permit, Tally)| {
-            Ok(Op { dependency: read.dependency(dependency)?, call: Call::ReportTally { permit, tally } })
-        },
+        |read, (of, permit, tally): (WasmStr, Permit, Tally)| read.op(of, Call::ReportTally { permit, tally }),
         receipt,
     )?;
-    define(
-        &mut to,
-        style,
-        "renew",
-        |read, (dependency, permit): (WasmStr, Permit)| {
-            Ok(Op { dependency: read.dependency(dependency)?, call: Call::Renew { permit } })
-        },
-        receipt,
-    )?;
-    define(
-        &mut to,
-        style,
-        "release",
-        |read, (dependency, permit): (WasmStr, Permit)| {
-            Ok(Op { dependency: read.dependency(dependency)?, call: Call::Release { permit } })
-        },
-        receipt,
-    )
+    define(to, style, "renew", |read, (of, permit): OfPermit| read.op(of, Call::Renew { permit }), receipt)?;
+    define(to, style, "release", |read, (of, permit): OfPermit| read.op(of, Call::Release { permit }), receipt)
 }
 
 fn control<T: TenantView + 'static>(mut to: LinkerInstance<'_, T>, style: Style) -> wasmtime::Result<()> {
     type Force = (WasmStr, Mode, Option<u64>, WasmStr);
+    let to = &mut to;
+    define(to, style, "inspect", |read, (of,): Of| read.op(of, Call::Inspect), inspection)?;
+    define(to, style, "policy", |read, (of,): Of| read.op(of, Call::Policy), policy)?;
     define(
-        &mut to,
-        style,
-        "inspect",
-        |read, (dependency,): (WasmStr,)| Ok(Op { dependency: read.dependency(dependency)?, call: Call::Inspect }),
-        |answer| match answer {
-            Answer::Inspection(inspection) => Some(inspection),
-            _ => None,
-        },
-    )?;
-    define(
-        &mut to,
-        style,
-        "policy",
-        |read, (dependency,): (WasmStr,)| Ok(Op { dependency: read.dependency(dependency)?, call: Call::Policy }),
-        |answer| match answer {
-            Answer::Policy(policy) => Some(policy),
-            _ => None,
-        },
-    )?;
-    define(
-        &mut to,
+        to,
         style,
         "configure",
-        |read, (dependency, policy): (WasmStr, Policy)| {
-            Ok(Op { dependency: read.dependency(dependency)?, call: Call::Configure { policy: Box::new(policy) } })
-        },
+        |read, (of, policy): (WasmStr, Policy)| read.op(of, Call::Configure { policy: Box::new(policy) }),
         receipt,
     )?;
-    define(
-        &mut to,
-        style,
-        "force",
-        |read, (dependency, mode, lasting, note): Force| {
-            let note = (*read.other("note", note)?).into();
-            Ok(Op { dependency: read.dependency(dependency)?, call: Call::Force { mode, lasting, note } })
-        },
-        receipt,
-    )?;
-    define(
-        &mut to,
-        style,
-        "reset",
-        |read, (dependency,): (WasmStr,)| Ok(Op { dependency: read.dependency(dependency)?, call: Call::Reset }),
-        receipt,
-    )?;
-    define(
-        &mut to,
-        style,
-        "forget",
-        |read, (dependency,): (WasmStr,)| Ok(Op { dependency: read.dependency(dependency)?, call: Call::Forget }),
-        receipt,
-    )?;
-    define(
-        &mut to,
-        style,
-        "prune",
-        |read, (dependency, idle): (WasmStr, u64)| {
-            Ok(Op { dependency: read.dependency(dependency)?, call: Call::Prune { idle } })
-        },
-        |answer| match answer {
-            Answer::Pruned(removed) => Some(removed),
-            _ => None,
-        },
-    )
+    define(to, style, "force", |read, (of, mode, lasting, note): Force| read.force(of, mode, lasting, note), receipt)?;
+    define(to, style, "reset", |read, (of,): Of| read.op(of, Call::Reset), receipt)?;
+    define(to, style, "forget", |read, (of,): Of| read.op(of, Call::Forget), receipt)?;
+    define(to, style, "prune", |read, (of, idle): (WasmStr, u64)| read.op(of, Call::Prune { idle }), pruned)
 }
 
-fn decision(answer: Answer) -> Option<crate::wire::Decision> {
-    match answer {
-        Answer::Decision(decision) => Some(decision),
-        _ => None,
-    }
+/// What functions are called with that are about a dependency and nothing else.
+type Of = (WasmStr,);
+
+/// The same, and about a permit.
+type OfPermit = (WasmStr, Permit);
+
+/// Takes the answer out; none where it is of another kind, which the runner of the operation rules out.
+macro_rules! pick {
+    ($($name:ident: $kind:ident($type:ty)),+ $(,)?) => {
+        $(fn $name(answer: Answer) -> Option<$type> {
+            match answer {
+                Answer::$kind(answer) => Some(answer),
+                _ => None,
+            }
+        })+
+    };
 }
 
-fn receipt(answer: Answer) -> Option<crate::wire::Receipt> {
-    match answer {
-        Answer::Receipt(receipt) => Some(receipt),
-        _ => None,
-    }
+pick! {
+    decision: Decision(Decision),
+    receipt: Receipt(Receipt),
+    inspection: Inspection(Inspection),
+    policy: Policy(PolicyInForce),
+    pruned: Pruned(bool),
 }
 
 /// Makes a call of the arguments.
 type Read<T, P> = fn(&Arguments<'_, T>, P) -> Result<Op, Refusal>;
 
-/// Takes the answer out; none where it is of another kind, which the runner of the operation rules out.
+/// See [`pick`].
 type Pick<A> = fn(Answer) -> Option<A>;
 
 /// Defines a function of an interface.

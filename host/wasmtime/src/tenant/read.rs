@@ -5,7 +5,8 @@ use std::sync::Arc;
 use wasmtime::StoreContext;
 use wasmtime::component::WasmStr;
 
-use crate::wire::Error;
+use crate::op::{Call, Op};
+use crate::wire::{Error, Mode};
 
 /// The most bytes of a text that are passed on. How long each may be is for the component to say: this is beyond all.
 const LONGEST: usize = 1_024;
@@ -34,13 +35,22 @@ impl From<wasmtime::Error> for Refusal {
 pub(super) struct Arguments<'a, T: 'static>(pub StoreContext<'a, T>);
 
 impl<T> Arguments<'_, T> {
-    /// The name of a dependency.
-    pub fn dependency(&self, text: WasmStr) -> Result<Arc<str>, Refusal> {
-        self.text(text, |length| Error::InvalidDependency(too_long(length)))
+    /// A call on a dependency.
+    pub fn op(&self, dependency: WasmStr, call: Call) -> Result<Op, Refusal> {
+        let dependency = self.text(dependency, |length| Error::InvalidDependency(too_long(length)))?;
+        Ok(Op { dependency, call })
     }
 
-    /// Another text.
-    pub fn other(&self, name: &str, text: WasmStr) -> Result<Arc<str>, Refusal> {
+    pub fn acquire(&self, dependency: WasmStr, caller: WasmStr) -> Result<Op, Refusal> {
+        self.op(dependency, Call::Acquire { caller: self.other("caller", caller)? })
+    }
+
+    pub fn force(&self, dependency: WasmStr, mode: Mode, lasting: Option<u64>, note: WasmStr) -> Result<Op, Refusal> {
+        let note = (*self.other("note", note)?).into();
+        self.op(dependency, Call::Force { mode, lasting, note })
+    }
+
+    fn other(&self, name: &str, text: WasmStr) -> Result<Arc<str>, Refusal> {
         self.text(text, |length| Error::InvalidArgument(format!("{name}: {}", too_long(length))))
     }
 
