@@ -2,9 +2,9 @@
 //!
 //! A load is one round trip (two where there is no record), and so is a commit, of however many writes: a function in the
 //! database judges them one after the other and adds the transitions, in one transaction. A single write without transitions
-//! goes by a statement of its own, at the price of a bare `UPDATE`; where it had to wait for another that was faster, it
-//! takes a second one. No lock is held while the component runs. The time is the database's ([`Snapshot::at`]), so the
-//! clocks of the callers' machines do not matter.
+//! goes by a statement of its own, at the price of a bare `UPDATE`; where another was faster, it takes a second one. No lock
+//! is held while the component runs. The time is the database's ([`Snapshot::at`]), so the clocks of the callers' machines do
+//! not matter.
 //!
 //! # Rights
 //!

@@ -72,24 +72,16 @@ impl Statement {
                  FROM (VALUES (1)) AS one (row)
                  LEFT JOIN {schema}.record AS r ON r.namespace = $1 AND r.dependency = $2"
             }
-            // What most commits are: one write, of a record that is there, without transitions. It answers as `write`
-            // does, and with nothing where that has to judge: it sees no more than was there when it began, and that may
-            // have changed while it waited for others. What is acknowledged is durable, as there.
+            // What most commits are: one write, of a record that is there, without transitions. It answers as `write` does,
+            // and with nothing where that has to judge, as another has written since. What is acknowledged is durable, as
+            // there.
             Statement::Replace => {
-                "WITH done AS (
-                     UPDATE {schema}.record AS r SET
-                         version = $4, data = $5, commits = substr(int8send($6) || r.commits, 1, 512)
-                     WHERE r.namespace = $1 AND r.dependency = $2 AND r.version = $3
-                     RETURNING 1
-                 )
-                 SELECT 0::smallint, NULL::bigint, NULL::bytea, NULL::timestamptz,
+                "UPDATE {schema}.record SET
+                     version = $4, data = $5, commits = substr(int8send($6) || commits, 1, 512)
+                 WHERE namespace = $1 AND dependency = $2 AND version = $3
+                 RETURNING 0::smallint,
                      CASE WHEN current_setting('synchronous_commit') = 'off'
-                         THEN set_config('synchronous_commit', 'on', true) END
-                 FROM done
-                 UNION ALL
-                 SELECT 1::smallint, r.version, r.data, clock_timestamp(), NULL
-                 FROM {schema}.record AS r
-                 WHERE r.namespace = $1 AND r.dependency = $2 AND r.version <> $3 AND NOT EXISTS (SELECT FROM done)"
+                         THEN set_config('synchronous_commit', 'on', true) END"
             }
             Statement::Write => {
                 "SELECT came_to, present, held, now
