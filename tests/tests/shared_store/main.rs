@@ -20,6 +20,9 @@ use halfopen_tests::scenarios;
 use halfopen_tests::stores::{self, Kind};
 use libtest_mimic::{Arguments, Trial};
 
+/// A test that opens the store at an address by itself, and its name.
+type Named = (&'static str, fn(&str));
+
 fn main() -> ExitCode {
     play(&herd::ROLES);
     let found = stores::ALL.into_iter().filter_map(|kind| Some((kind, kind.address()?)));
@@ -59,7 +62,7 @@ fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
         };
         Trial::test(name, test).with_kind(kind.name)
     }));
-    let others: [(&str, fn(&str)); 4] = [
+    let others: [Named; 4] = [
         ("the_program_runs_shows_and_replays_and_shows_no_password", program::runs_shows_and_replays),
         (
             "far_away_healthy_calls_wait_for_nothing_between_looks_and_all_are_counted",
