@@ -112,12 +112,6 @@ impl Component {
         compiled.pre(|| world::check(&self.inner.place, &compiled.imports(), &compiled.exports()), &self.inner.place)
     }
 
-    /// What messages call it.
-    #[cfg(feature = "plugin")]
-    pub(crate) fn place(&self) -> &str {
-        &self.inner.place
-    }
-
     fn new(place: String, bytes: Cow<'static, [u8]>) -> Component {
         let sha256 = Sha256::digest(&bytes).into();
         Component { inner: Arc::new(Inner { place, bytes, sha256, compiled: OnceLock::new() }) }
