@@ -28,15 +28,18 @@ pub const BUILT_IN: Policy = Policy {
 const LONGEST_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 const MOST: u32 = 1_000_000;
 
-const OFF_OR_COUNT: Range = Range { least: 0, most: MOST as u64, text: "must be 0 (off) to 1,000,000" };
-const COUNT: Range = Range { least: 1, most: MOST as u64, text: "must be 1 to 1,000,000" };
-const LENGTH: Range = Range { least: 1, most: LONGEST_MS, text: "must be 1 to 2,592,000,000 (30 days)" };
-const LENGTH_OR_0: Range = Range { least: 0, most: LONGEST_MS, text: "must be 0 to 2,592,000,000 (30 days)" };
-const UP_TO_100: Range = Range { least: 1, most: 100, text: "must be 1 to 100" };
-const PERCENT_OR_0: Range = Range { least: 0, most: 100, text: "must be 0 to 100" };
+const OFF_OR_COUNT: Range =
+    Range { least: 0, most: MOST as u64, text: "must be a whole number from 0 (off) to 1,000,000" };
+const COUNT: Range = Range { least: 1, most: MOST as u64, text: "must be a whole number from 1 to 1,000,000" };
+const LENGTH: Range =
+    Range { least: 1, most: LONGEST_MS, text: "must be a whole number from 1 to 2,592,000,000 (30 days)" };
+const LENGTH_OR_0: Range =
+    Range { least: 0, most: LONGEST_MS, text: "must be a whole number from 0 to 2,592,000,000 (30 days)" };
+const UP_TO_100: Range = Range { least: 1, most: 100, text: "must be a whole number from 1 to 100" };
+const PERCENT_OR_0: Range = Range { least: 0, most: 100, text: "must be a whole number from 0 to 100" };
 const WINDOW_MS: Range = Range { least: 10, most: 86_400_000, text: WINDOW_MS_TEXT };
-const WINDOW_MS_TEXT: &str = "must be 10 to 86,400,000 (one day) and a multiple of 10";
-const WINDOW_CALLS: Range = Range { least: 1, most: 1_000, text: "must be 1 to 1,000" };
+const WINDOW_MS_TEXT: &str = "must be a multiple of 10 from 10 to 86,400,000 (one day)";
+const WINDOW_CALLS: Range = Range { least: 1, most: 1_000, text: "must be a whole number from 1 to 1,000" };
 /// Of positive floating-point numbers the greater one has the greater bits; all others have greater bits still.
 const MULTIPLIER: Range = Range { least: 1f64.to_bits(), most: 100f64.to_bits(), text: "must be 1 to 100" };
 

@@ -179,7 +179,7 @@ fn read(snapshot: &Snapshot, default: &Policy, request: &Request) -> Result<Reco
         // As if there were none: a new record's epochs and tokens lie above all that the damaged one can have given.
         Err(DecodeError::Corrupt) if matches!(request, Request::Reset | Request::Forget) => Ok(new()),
         Err(DecodeError::Corrupt) => Err(Error::Storage(StorageError::Corrupt(
-            "the record of this dependency is damaged; reset or forget it".into(),
+            "the record of this dependency cannot be read; reset or forget it".into(),
         ))),
     }
 }

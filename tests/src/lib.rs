@@ -10,6 +10,7 @@ pub mod program;
 pub mod proxy;
 pub mod scenarios;
 pub mod stores;
+pub mod tap;
 pub mod tree;
 
 /// The Rust in the README compiles.

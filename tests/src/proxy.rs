@@ -29,6 +29,7 @@ struct Trap {
 #[derive(Default)]
 struct Shared {
     delay_ms: AtomicU64,
+    held: AtomicBool,
     cut: AtomicBool,
     trap: Mutex<Option<Trap>>,
     open: Mutex<Vec<TcpStream>>,
@@ -43,6 +44,9 @@ impl Shared {
 
     fn delay(&self) {
         thread::sleep(Duration::from_millis(self.delay_ms.load(Ordering::SeqCst)));
+        while self.held.load(Ordering::SeqCst) {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
@@ -55,6 +59,12 @@ pub struct Proxy {
 impl Proxy {
     /// In front of a port of this machine.
     pub fn before(port: u16) -> Proxy {
+        Proxy::before_server(&format!("127.0.0.1:{port}"))
+    }
+
+    /// In front of a server, given as `HOST:PORT`.
+    pub fn before_server(server: &str) -> Proxy {
+        let place: Arc<str> = server.into();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback port");
         let address = listener.local_addr().expect("a bound port has an address");
         let shared = Arc::new(Shared::default());
@@ -65,8 +75,9 @@ impl Proxy {
                 if shared.cut.load(Ordering::SeqCst) {
                     continue;
                 }
+                let place = Arc::clone(&place);
                 thread::spawn(move || {
-                    if let Ok(server) = TcpStream::connect(("127.0.0.1", port)) {
+                    if let Ok(server) = TcpStream::connect(&*place) {
                         connect(&shared, &client, &server);
                     }
                 });
@@ -83,6 +94,16 @@ impl Proxy {
     /// From now on everything takes so much longer, each way.
     pub fn delay(&self, delay: Duration) {
         self.shared.delay_ms.store(delay.as_millis() as u64, Ordering::SeqCst);
+    }
+
+    /// Keeps back everything, either way, until it is let go.
+    pub fn hold(&self) {
+        self.shared.held.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets go what was kept back.
+    pub fn let_go(&self) {
+        self.shared.held.store(false, Ordering::SeqCst);
     }
 
     /// Cuts all connections, and lets no new ones through until it is mended.

@@ -1,5 +1,7 @@
 //! The stores on a server of their own, where there is one.
 
+use crate::proxy::Proxy;
+
 /// A kind of store, and what it is found by.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
@@ -34,4 +36,19 @@ impl Kind {
         }
         address
     }
+}
+
+/// A proxy before the server at an address, and the address of the store behind it.
+pub fn behind_proxy(address: &str) -> (String, Proxy) {
+    let server = || {
+        let (scheme, rest) = address.split_once("://")?;
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, rest) = rest.split_at(end);
+        let (user, server) = authority.rsplit_once('@').map_or(("", authority), |(user, server)| (user, server));
+        let at = if user.is_empty() { "" } else { "@" };
+        let server = server.split(',').next()?;
+        let proxy = Proxy::before_server(server);
+        Some((format!("{scheme}://{user}{at}127.0.0.1:{}{rest}", proxy.port()), proxy))
+    };
+    server().expect("the address of a store names its server")
 }

@@ -55,20 +55,6 @@ fn a_success_is_taken_out_once_and_in_its_generation() {
     });
 }
 
-#[test]
-fn what_is_put_back_is_not_lost_to_those_who_count_meanwhile() {
-    loom::model(|| {
-        let cells = Arc::new(Cells::new(1, 0));
-        assert!(cells.add(0, 0, true));
-        let adder = cells.clone();
-        let adder = thread::spawn(move || assert!(adder.add(0, 0, true)));
-        let drained = cells.drain(0);
-        assert!(cells.put_back(0, drained));
-        adder.join().unwrap();
-        assert_eq!(cells.drain(0).slow, 2);
-    });
-}
-
 /// Who counts looks for a timer afterwards; who hands over takes the timer away before. One of them sees the other.
 #[test]
 fn nothing_is_counted_that_nobody_will_hand_over() {

@@ -105,6 +105,9 @@ pub enum Command {
 /// reported as success, any other as failure. A command that ends badly after it, or halfopen, was asked to end (SIGINT,
 /// SIGTERM, SIGHUP, SIGQUIT) is reported as ignored: that says nothing about the dependency.
 ///
+/// When the store cannot be reached at the end, the result is reported again and again: that of a probe until its lease has
+/// ended, any other for 10 seconds, and not after a signal. The exit status stays the command's whatever comes of it.
+///
 /// The command sees HALFOPEN_DEPENDENCY, HALFOPEN_ROLE ("call" or "probe") and, when it is the probe, HALFOPEN_TOKEN: a
 /// number that only ever rises, to be handed on as a fencing token.
 #[derive(Debug, Args)]
@@ -137,7 +140,8 @@ pub struct Run {
     /// What to do when the store cannot be asked
     ///
     /// That is, when it cannot be opened or read, is locked for long, full or damaged. A command that is started all the
-    /// same is not counted, and takes no lease: several of them may run while a probe is under way.
+    /// same is not counted, and takes no lease: several of them may run while a probe is under way. What was last known is
+    /// kept in small files in the folder "last-known" of the user's state folder, and only where "last-known" is chosen.
     #[arg(long, value_enum, value_name = "CHOICE", default_value_t)]
     pub on_store_error: OnStoreError,
 
@@ -161,6 +165,9 @@ pub enum OnStoreError {
     FailClosed,
     /// Start the command all the same, as if the breaker were closed
     FailOpen,
+    /// Do as the store last said: start the command if the breaker was closed, defer for what is left of a wait; where
+    /// nothing is known, as also after a probe, do not start it
+    LastKnown,
 }
 
 #[derive(Debug, Args)]

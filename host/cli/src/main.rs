@@ -11,6 +11,7 @@ mod open;
 mod output;
 mod policy;
 mod replay;
+mod report;
 mod run;
 mod signals;
 mod status;

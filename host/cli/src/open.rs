@@ -24,7 +24,13 @@ pub fn host(global: &Global) -> anyhow::Result<Host> {
 
 /// The same, with a choice of what to do when the store fails.
 pub fn host_that(global: &Global, on_store_error: OnStoreError) -> anyhow::Result<Host> {
-    Ok(builder(global)?.on_store_error(on_store_error).build().map_err(policy::in_file_names_open)?)
+    let mut builder = builder(global)?.on_store_error(on_store_error);
+    if on_store_error == OnStoreError::LastKnown {
+        builder = builder.last_known_in(
+            own_folder("what was last known", "choose another --on-store-error")?.folder.join("last-known"),
+        );
+    }
+    Ok(builder.build().map_err(policy::in_file_names_open)?)
 }
 
 fn builder(global: &Global) -> anyhow::Result<HostBuilder> {
@@ -66,15 +72,16 @@ fn namespace(global: &Global) -> anyhow::Result<&str> {
 /// Where the store is, as the library takes it.
 fn address(global: &Global) -> anyhow::Result<String> {
     if let Some(address) = &global.store {
+        if address == "memory" {
+            // What is asked, counted or forced there is gone a moment later, whatever this program would say.
+            let message = format!(
+                "a store in memory ends with this program, so that nobody shares it; it is for `replay`: {GIVE_A_STORE}"
+            );
+            return Err(Failure::error(Code::Usage, message));
+        }
         return Ok(address.clone());
     }
-    let StateFolder { variable, folder } =
-        state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
-            let message = format!(
-                "no place for the store: neither XDG_STATE_HOME nor HOME is set to a full path; {GIVE_A_STORE}"
-            );
-            Failure::error(Code::Config, message)
-        })?;
+    let StateFolder { variable, folder } = own_folder("the store", GIVE_A_STORE)?;
     create_private(&folder).map_err(|error| {
         let code = match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Code::Denied,
@@ -96,6 +103,14 @@ fn address(global: &Global) -> anyhow::Result<String> {
         )
     })?;
     Ok(format!("sqlite:{path}"))
+}
+
+/// The user's folder for what the program remembers.
+fn own_folder(what: &str, instead: &str) -> anyhow::Result<StateFolder> {
+    state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
+        let message = format!("no place for {what}: neither XDG_STATE_HOME nor HOME is set to a full path; {instead}");
+        Failure::error(Code::Config, message)
+    })
 }
 
 /// The folder for what a program remembers, and the variable that it follows from.

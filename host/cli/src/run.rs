@@ -5,12 +5,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use halfopen::{Breaker, Decision, Deferral, LeaseKeeper, OnStoreError, OpenError, Outcome, PermitGuard, Verdict};
+use halfopen::{
+    Breaker, BreakerError, Decision, Deferral, Host, LeaseKeeper, OnStoreError, Outcome, PermitGuard, Verdict,
+};
 use rustix::process::Signal;
 
 use crate::args::{Global, OnStoreError as Choice, Run};
 use crate::exit::Code;
 use crate::output::note;
+use crate::report::{self, Made};
 use crate::supervise::{Ended, RunError, Supervisor, TimeLimit};
 use crate::{not_started, open, text};
 
@@ -24,19 +27,10 @@ const CALLER: usize = 64;
 pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
     let supervisor = Supervisor::new()?;
     let session = Session { args, supervisor: &supervisor };
-    let host = match open::host_that(global, on_store_error(args.on_store_error)) {
-        Ok(host) => host,
-        Err(error) => match error.downcast_ref::<OpenError>() {
-            Some(OpenError::Store(why)) if args.on_store_error == Choice::FailOpen => {
-                session.tell_unrecorded(why);
-                return session.start(None);
-            }
-            _ => return Err(error),
-        },
-    };
+    let host = open::host_that(global, on_store_error(args.on_store_error))?;
     let caller = args.caller.clone().unwrap_or_else(|| default_caller(args));
     let breaker = host.breaker(args.dependency.as_str()).caller(caller);
-    let admitted = match session.ask(&breaker)? {
+    let admitted = match session.ask(&host, &breaker)? {
         Ok(admitted) => admitted,
         Err(NotNow::Deferred) => return Ok(Code::Deferred as u8),
         Err(NotNow::Interrupted(signal)) => return Ok(of_signal(signal)),
@@ -45,6 +39,9 @@ pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
         session.tell_unrecorded(why);
         return session.start(None);
     }
+    if admitted.lease.is_some() {
+        session.warn_of_a_long_limit(&breaker);
+    }
     session.start(Some((&breaker, admitted)))
 }
 
@@ -52,6 +49,7 @@ fn on_store_error(choice: Choice) -> OnStoreError {
     match choice {
         Choice::FailClosed => OnStoreError::FailClosed,
         Choice::FailOpen => OnStoreError::FailOpen,
+        Choice::LastKnown => OnStoreError::LastKnown,
     }
 }
 
@@ -71,13 +69,23 @@ fn of_signal(signal: Signal) -> u8 {
 /// A permit, and what it was given for.
 struct Admitted {
     guard: PermitGuard,
-    probe: bool,
+    /// The length of the lease, for a probe.
+    lease: Option<Duration>,
 }
 
 /// Why the command is not started.
 enum NotNow {
     Deferred,
     Interrupted(Signal),
+}
+
+/// Why the command is deferred, and by whom, where it is not the store that says so.
+fn why(host: &Host, deferral: &Deferral) -> String {
+    let why = deferral.reason.explained();
+    match host.store_error() {
+        Some(error) => format!("{error}; when last asked, {why} (last-known)"),
+        None => why.to_owned(),
+    }
 }
 
 struct Session<'a> {
@@ -93,20 +101,40 @@ impl Session<'_> {
     }
 
     fn tell_unrecorded(&self, why: &halfopen::StoreError) {
-        self.say(&format!("{why}; starting the command all the same, and recording nothing (fail-open)"));
+        let started = match self.args.on_store_error {
+            Choice::LastKnown => {
+                "starting the command, as it would have been when last asked, and recording nothing (last-known)"
+            }
+            _ => "starting the command all the same, and recording nothing (fail-open)",
+        };
+        self.say(&format!("{why}; {started}"));
+    }
+
+    /// Says that a probe may take less long than `--timeout` allows. Only who probes looks the policy up.
+    fn warn_of_a_long_limit(&self, breaker: &Breaker) {
+        let Some(timeout) = self.args.timeout.filter(|_| !self.args.quiet) else { return };
+        let Ok(most) = breaker.policy().map(|found| Duration::from_millis(found.policy.probe_max_ms)) else { return };
+        if timeout > most {
+            let (most, timeout) = (text::duration(most), text::duration(timeout));
+            self.say(&format!(
+                "the result of a probe that takes longer than {most} (probe_max_ms) does not count, and --timeout allows \
+                 {timeout}"
+            ));
+        }
     }
 
     /// Asks, and with `--wait` waits as told and asks again.
-    fn ask(&self, breaker: &Breaker) -> anyhow::Result<Result<Admitted, NotNow>> {
+    fn ask(&self, host: &Host, breaker: &Breaker) -> anyhow::Result<Result<Admitted, NotNow>> {
         let started = Instant::now();
         loop {
-            let deferral = match breaker.acquire()? {
-                Decision::Proceed(guard) => return Ok(Ok(Admitted { guard, probe: false })),
-                Decision::Probe(guard) => return Ok(Ok(Admitted { guard, probe: true })),
+            let deferral = match breaker.acquire().map_err(|error| self.without_answer(error))? {
+                Decision::Proceed(guard) | Decision::Probe(guard) => {
+                    return Ok(Ok(Admitted { lease: guard.expires_in(), guard }));
+                }
                 Decision::Defer(deferral) => deferral,
             };
             let wait = deferral.wait().max(LEAST_WAIT);
-            if !self.waits(&deferral, wait, started) {
+            if !self.waits(&why(host, &deferral), wait, started) {
                 return Ok(Err(NotNow::Deferred));
             }
             if let Some(signal) = self.supervisor.sleep(wait) {
@@ -115,9 +143,21 @@ impl Session<'_> {
         }
     }
 
+    /// An error of the breaker, and what it means here.
+    fn without_answer(&self, error: BreakerError) -> anyhow::Error {
+        match (&error, self.args.on_store_error) {
+            (BreakerError::Store(_), Choice::LastKnown) => {
+                let dependency = &self.args.dependency;
+                let message = format!("{dependency}: not started, as nothing is known from before (last-known)");
+                anyhow::Error::new(error).context(message)
+            }
+            _ => error.into(),
+        }
+    }
+
     /// Whether to wait for so long and ask again; says why and when to come back either way.
-    fn waits(&self, deferral: &Deferral, wait: Duration, started: Instant) -> bool {
-        let (why, when) = (deferral.reason.explained(), text::duration(wait));
+    fn waits(&self, why: &str, wait: Duration, started: Instant) -> bool {
+        let when = text::duration(wait);
         if !self.args.wait {
             self.say(&format!("not started: {why}; come back in {when}"));
             return false;
@@ -137,7 +177,7 @@ impl Session<'_> {
             // What there is of a permit is given back when it is dropped.
             return Ok(of_signal(signal));
         }
-        let probe = admitted.as_ref().is_some_and(|(_, admitted)| admitted.probe);
+        let probe = admitted.as_ref().is_some_and(|(_, admitted)| admitted.lease.is_some());
         let token = admitted.as_ref().and_then(|(_, admitted)| admitted.guard.token());
         let mut command = self.command(probe, token);
         let keeper = admitted.as_ref().and_then(|(breaker, admitted)| self.keep(breaker, admitted));
@@ -177,7 +217,7 @@ impl Session<'_> {
 
     /// Keeps the lease of a probe alive, and says so when it is lost all the same.
     fn keep(&self, breaker: &Breaker, admitted: &Admitted) -> Option<LeaseKeeper> {
-        let expires_in = admitted.guard.expires_in()?;
+        let expires_in = admitted.lease?;
         let (dependency, quiet) = (self.args.dependency.clone(), self.args.quiet);
         Some(LeaseKeeper::start_with(breaker, admitted.guard.permit(), expires_in, move |why| {
             if !quiet {
@@ -211,15 +251,24 @@ impl Session<'_> {
     /// Reports. Whatever comes of it, the exit status stays the command's.
     fn report(&self, breaker: &Breaker, admitted: Admitted, ended: &Ended) {
         let outcome = self.outcome(ended);
+        let Admitted { guard, lease } = admitted;
+        let permit = guard.into_permit();
+        if lease.is_none() && outcome == Outcome::Ignored {
+            // It counts nowhere.
+            return;
+        }
         // Written at once: this process will not be asked again.
-        let receipt = breaker.report(admitted.guard.into_permit(), outcome, Some(ended.took));
-        match receipt {
-            Ok(receipt) => {
-                if let (true, Verdict::Stale(why)) = (admitted.probe, receipt.verdict) {
+        let report = || breaker.report(permit, outcome, Some(ended.took));
+        match report::made(report, lease, |pause| self.supervisor.sleep(pause).is_none()) {
+            Made::Told(receipt) | Made::ToldLate { receipt, .. } if lease.is_some() && !receipt.is_applied() => {
+                if let Verdict::Stale(why) = receipt.verdict {
                     self.say(&format!("the probe's result came too late and does not count ({why})"));
                 }
             }
-            Err(error) => note(format_args!(
+            Made::Told(_) => {}
+            Made::ToldLate { error, took, .. } => self
+                .say(&format!("the command's result ({outcome}) was recorded {} late: {error}", text::duration(took))),
+            Made::NotTold { error } => note(format_args!(
                 "{}: the command has run, but its result ({outcome}) could not be recorded: {error}",
                 self.args.dependency
             )),

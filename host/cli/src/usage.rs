@@ -40,6 +40,11 @@ fn one_line(error: &clap::Error) -> String {
     if let (ErrorKind::InvalidUtf8, Some(name)) = (error.kind(), args::variable_that_is_no_text()) {
         return format!("the variable {name} is not UTF-8; set it to text, or unset it");
     }
+    if let Some(word) = negative(error) {
+        return format!(
+            "{word:?} begins a number or a length of time below 0, and none is; --help shows what there is"
+        );
+    }
     let message = error.render().to_string();
     let mut parts: Vec<&str> = Vec::new();
     let mut of_run = false;
@@ -62,6 +67,16 @@ fn one_line(error: &clap::Error) -> String {
     }
     parts.push("--help shows what there is");
     parts.join("; ")
+}
+
+/// What was taken for an option and is meant as a value, as in `--timeout -5s`.
+fn negative(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => {
+            word.strip_prefix('-')?.starts_with(|c: char| c.is_ascii_digit()).then_some(word)
+        }
+        _ => None,
+    }
 }
 
 /// Whether there is a word too many, as when "--" is forgotten in `halfopen run pay curl`.
@@ -93,6 +108,8 @@ mod tests {
             (&["halfopen", "-v"], "a command is missing"),
             (&["halfopen", "run", "pay", "curl"], "comes after \"--\""),
             (&["halfopen", "run", "pay", "--timeout", "5", "--", "x"], "time unit needed"),
+            (&["halfopen", "run", "pay", "--timeout", "-5s", "--", "x"], "a length of time below 0"),
+            (&["halfopen", "history", "pay", "-n", "-5"], "a number or a length of time below 0"),
         ] {
             let line = mistake(words);
             assert!(line.contains(wanted) && !line.contains('\n') && !line.contains("Usage"), "{line}");

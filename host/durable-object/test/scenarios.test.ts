@@ -99,7 +99,7 @@ describe("npm run replay", () => {
       ['{"scenario": "s", "policy": null}', /line 1: "policy" must be an object, got null/],
       ['{"scenario": "s", "policy": {"open_msec": 1}}', /line 1: .*open_msec/],
       ['{"scenario": "s", "policy": {"failure_rate": {"percent": 1}}}', /line 1: .*minimum-calls: is missing/],
-      ['{"scenario": "s", "policy": {"probes": 0}}', /line 1: the policy is invalid: probes: must be 1 to 100/],
+      ['{"scenario": "s", "policy": {"probes": 0}}', /line 1: the policy is invalid: probes: must be a whole number from 1 to 100/],
       [`${first}\n\n{"at": 0, "do": "reset"}`, /line 2: an empty line/],
       [`${first}\n{"do": "reset"}`, /line 2: a step lacks "at"/],
       [`${first}\n{"at": -1, "do": "reset"}`, /line 2: "at" must be a whole number, got a negative number/],

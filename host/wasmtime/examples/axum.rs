@@ -1,7 +1,7 @@
 //! A breaker around a route of an axum server: what fails with 5xx or takes too long trips it, and whoever asks meanwhile
 //! is answered at once with 503 and `Retry-After`.
 //!
-//! `cargo run -p halfopen --example axum --features tower`
+//! `cargo run --example axum`
 
 use std::error::Error;
 use std::io::{Read, Write};

@@ -1,6 +1,6 @@
 //! A breaker in front of a dependency, from plain code and from async code.
 //!
-//! `cargo run -p halfopen --example embed`
+//! `cargo run --example embed`
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! A platform that runs wasmtime already loads the breaker as a plugin: into its own engine, with its own data in the
 //! stores, and the records in its own storage.
 //!
-//! `cargo run -p halfopen --example embed_in_platform --features plugin`
+//! `cargo run --example embed_in_platform`
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! Another component in the embedded one's place, from a file, pinned by its hash.
 //!
-//! `cargo run -p halfopen --example load_component [FILE [SHA256]]`
+//! `cargo run --example load_component [FILE [SHA256]]`
 
 use halfopen::{Component, Host};
 

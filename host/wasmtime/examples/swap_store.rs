@@ -1,7 +1,7 @@
 //! A store of your own, here in some fifty lines for one process. It is checked with the suite that every store has to
 //! pass.
 //!
-//! `cargo run -p halfopen --example swap_store --features conformance`
+//! `cargo run --example swap_store`
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 //! A platform that offers the breaker to its tenants' plugins.
 //!
-//! `cargo run -p halfopen --all-features --example tenant_plugin [PLUGIN]`
+//! `cargo run --example tenant_plugin [PLUGIN]`
 
 use halfopen::tenant::{Tenant, TenantCtx, TenantView, offer_to_linker};
 use halfopen::wasmtime::component::{Component, Linker};

@@ -159,8 +159,16 @@ impl Breaker {
     /// Asks the component.
     fn ask(&self, ticket: Option<&Ticket>) -> Result<Decision, BreakerError> {
         let inner = &self.handle.host.inner;
+        inner.deliver_before(self.dependency());
         for _ in 0..LATE {
             let sent = Sent::at(&*inner.clock);
+            let turn = match inner.outage.turn() {
+                Ok(turn) => turn,
+                Err(error) => {
+                    ticket.iter().for_each(|ticket| ticket.failed());
+                    return self.without_store(error, sent);
+                }
+            };
             let (result, view) = inner.perform(self.op(Call::Acquire { caller: self.handle.caller.clone() }), None);
             if result.is_err() {
                 ticket.iter().for_each(|ticket| ticket.failed());
@@ -168,12 +176,17 @@ impl Breaker {
             let (decision, version) = match result {
                 Ok(Held { answer: Answer::Decision(decision), version, .. }) => (decision, version),
                 Ok(other) => return Err(mismatch(&other.answer)),
-                Err(BreakerError::Store(error)) => return self.without_store(error, sent),
+                Err(BreakerError::Store(error)) => {
+                    inner.outage.failed(&error);
+                    drop(turn);
+                    return self.without_store(error, sent);
+                }
                 Err(error) => return Err(error),
             };
+            drop(turn);
             let generation = ticket.and_then(|ticket| self.learn(ticket, &decision, version, sent, view));
             if inner.on_store_error == OnStoreError::LastKnown {
-                inner.last_known.note(self.dependency(), &decision, sent.monotonic);
+                inner.last_known.note(self.dependency(), &decision, sent);
             }
             match decision {
                 wire::Decision::Proceed(admission) => {
@@ -200,7 +213,7 @@ impl Breaker {
         sent: Sent,
         view: Option<Snapshot>,
     ) -> Option<u32> {
-        let (generation, due) = ticket.answered(decision, version, sent);
+        let (generation, due) = ticket.answered(decision, version, sent, &*self.handle.host.inner.clock);
         self.settle(due);
         self.handle.host.inner.hand_over_soon(ticket.local(), view);
         generation
@@ -211,7 +224,7 @@ impl Breaker {
         let fallback = match inner.on_store_error {
             OnStoreError::FailClosed => Fallback::Unknown,
             OnStoreError::FailOpen => Fallback::Proceed,
-            OnStoreError::LastKnown => inner.last_known.recall(self.dependency(), inner.clock.monotonic()),
+            OnStoreError::LastKnown => inner.last_known.recall(self.dependency(), &*inner.clock),
         };
         match fallback {
             Fallback::Unknown => Err(error.into()),

@@ -134,9 +134,42 @@ pub(crate) fn shown(address: &str) -> String {
     shown.chars().take(200).collect()
 }
 
+/// What tells a store from others, whatever folder it is opened from: its address without passwords.
+pub(crate) fn identity(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else {
+        let path = address.strip_prefix("sqlite:").unwrap_or(address);
+        let path = std::path::absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
+        return path.unwrap_or_else(|| address.to_owned());
+    };
+    let (place, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+    let place = match place.rsplit_once('@') {
+        Some((user, host)) => format!("{}@{host}", user.split(':').next().unwrap_or_default()),
+        None => place.to_owned(),
+    };
+    let open = parameters.split('&').filter(|pair| !pair.to_ascii_lowercase().contains("pass"));
+    format!("{scheme}://{place}?{}", open.collect::<Vec<_>>().join("&"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_is_known_by_its_address_without_passwords() {
+        for (one, other, same) in [
+            ("postgres://me:hush@db/app", "postgres://me:hash@db/app", true),
+            ("postgres://me@db/app?password=hush&x=1", "postgres://me@db/app?x=1&PASSWORD=hash", true),
+            ("postgres://me:hush@db/app", "postgres://db/app", false),
+            ("postgres://db/app?schema=a", "postgres://db/app?schema=b", false),
+            ("etcd://db:1/app", "etcd://db:1/other", false),
+            ("a.db", "sqlite:./a.db", true),
+            ("a.db", "b.db", false),
+        ] {
+            assert_eq!(identity(one) == identity(other), same, "{one} {other}");
+            assert!(!identity(one).contains("hush"), "{one}");
+        }
+        assert!(identity("sqlite:a.db").starts_with('/') || cfg!(windows));
+    }
 
     #[test]
     fn an_address_that_names_no_store_says_what_to_give() {

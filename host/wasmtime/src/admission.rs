@@ -85,7 +85,7 @@ impl<'a> Admission<'a> {
                     return Ok(if outcome == Outcome::Success { Recorded::Later } else { Recorded::Nothing });
                 }
                 let breaker = breaker.share();
-                Elsewhere::run(move || breaker.record_there(admitted, outcome, took)).await.map(Recorded::Now)
+                Elsewhere::run(move || breaker.record_there(admitted, outcome, took)).await
             }
             Admission::There(guard) => guard.report_async(outcome, took).await,
         }

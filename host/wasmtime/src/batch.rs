@@ -23,7 +23,6 @@ pub(crate) struct Records<'a> {
     pub store: &'a dyn Store,
     pub namespace: &'a str,
     pub history: usize,
-    pub least_lease: LeastLease,
 }
 
 /// What an operation came to on a look at the record.
@@ -68,6 +67,11 @@ impl<'a> Records<'a> {
         Key { namespace: self.namespace, dependency: &op.dependency }
     }
 
+    /// Asked each time: a store that is opened later says it later.
+    fn judge(&self, op: &Op, ran: Ran) -> Ran {
+        LeastLease::on(self.store).judge(op, ran)
+    }
+
     /// A plain look at the record of an operation.
     pub fn look(&self, op: &Op) -> Result<Snapshot, StoreError> {
         self.store.load(self.key(op))
@@ -75,7 +79,7 @@ impl<'a> Records<'a> {
 
     /// What an operation that ran on a view of its record comes to. Most write nothing and end here.
     pub fn weigh(&self, op: &Op, view: &Snapshot, ran: Ran) -> Tried {
-        match self.least_lease.judge(op, ran) {
+        match self.judge(op, ran) {
             Ran::Refused(error) => Tried::Settled(Err(op.explain(error))),
             Ran::Fault(fault) => Tried::Settled(Err(fault.into())),
             Ran::Done(answer, None) => {
@@ -214,7 +218,7 @@ impl Ground<'_> {
                 },
             };
             let draft = &mut drafts[index].1;
-            let settled = match self.records.least_lease.judge(op, loan.run(op, &draft.view)) {
+            let settled = match self.records.judge(op, loan.run(op, &draft.view)) {
                 Ran::Done(answer, change) => draft.take(place, answer, change).map(Ok),
                 Ran::Refused(error) => Some(Err(op.explain(error))),
                 Ran::Fault(fault) => Some(Err(fault.into())),

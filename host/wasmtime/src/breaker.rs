@@ -39,7 +39,8 @@ impl Decision {
 /// While the component's last answer holds (the policy's `fresh_ms`), calls are admitted and refused from this process's
 /// memory, in nanoseconds; all handles of one dependency in a [`Host`] share what is known. Successes are counted in memory
 /// and handed over with the next failure, when that answer ends, or when the last handle of the host goes. A process that
-/// crashes loses the successes that it has not handed over: never a failure, a lease or a change of state. What this
+/// crashes loses the successes that it has not handed over: never a failure that the store has taken, a lease or a change of
+/// state. What this
 /// process learns it acts on at once; what another one does, within `fresh_ms`.
 ///
 /// Threads that call [`acquire`](Breaker::acquire) very often do best with a clone each; [`call`](Breaker::call) does not
@@ -134,7 +135,7 @@ impl Breaker {
         let failed = permit.lease.is_none() && matches!(outcome, Outcome::Failure | Outcome::Timeout);
         let local = self.handle.local.as_ref().filter(|_| failed);
         if let Some(admitted) = local.and_then(|local| local.admitted(permit.epoch)) {
-            return self.record_there(admitted, outcome, took);
+            return self.report_there(admitted, outcome, took);
         }
         self.settle_counts();
         self.receipt(Call::Report { permit, outcome, took: took.map(millis) })

@@ -1,6 +1,7 @@
 //! How a host is made.
 
 use std::any::TypeId;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +14,13 @@ use crate::error::OpenError;
 use crate::group::Group;
 use crate::host::{Host, Inner};
 use crate::instance::{Blueprint, MakeError};
-use crate::last_known::LastKnown;
+use crate::last_known::{Files, LastKnown};
 use crate::least_lease::LeastLease;
 use crate::local::{LocalAdmission, MANY};
+use crate::outage::Outage;
 use crate::pool::Pool;
-use crate::store::Store;
+use crate::store::{Late, Store};
+use crate::undelivered::Undelivered;
 use crate::wire::Policy;
 
 /// What bounds the component.
@@ -37,6 +40,11 @@ impl Default for Limits {
 }
 
 /// What `acquire` does while the store fails.
+///
+/// Of acquires that the store fails one tries again now and then: at first after 50 ms, and once a second at the end. The
+/// others are answered at once, and the first that succeeds ends this: [`Host::store_error`] tells whether it goes on.
+/// Everything else that is asked of the store is asked each time, and its error comes back; but reports are kept and
+/// repeated, as [`Recorded::Later`](crate::Recorded::Later) says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnStoreError {
     /// It answers the error, and `call` makes no call. The default.
@@ -45,7 +53,8 @@ pub enum OnStoreError {
     /// It admits. Nothing of such a call is recorded: see [`PermitGuard::unrecorded`](crate::PermitGuard::unrecorded).
     FailOpen,
     /// It does as this host was last told for this dependency: admits, unrecorded, where the last answer was to proceed;
-    /// defers for what is left of the last deferral. Where neither is known it answers the error. It never probes.
+    /// defers for what is left of the last deferral. Where neither is known, as also after a probe, it answers the error.
+    /// It never probes. With [`last_known_in`](HostBuilder::last_known_in), it also knows what earlier processes were told.
     LastKnown,
 }
 
@@ -63,6 +72,7 @@ pub struct HostBuilder {
     pub(crate) history: usize,
     pub(crate) caller: Option<String>,
     pub(crate) on_store_error: OnStoreError,
+    pub(crate) last_known_in: Option<PathBuf>,
     pub(crate) local_admission: bool,
 }
 
@@ -85,6 +95,7 @@ impl Default for HostBuilder {
             history: 1_000,
             caller: None,
             on_store_error: OnStoreError::default(),
+            last_known_in: None,
             local_admission: true,
         }
     }
@@ -157,9 +168,22 @@ impl HostBuilder {
         self
     }
 
-    /// What `acquire` does while the store fails. Default [`OnStoreError::FailClosed`].
+    /// What `acquire` does while the store fails. Default [`OnStoreError::FailClosed`]. With another choice, a store that
+    /// does not open is no error when the host is built: it is opened as soon as it can be.
     pub fn on_store_error(mut self, choice: OnStoreError) -> Self {
         self.on_store_error = choice;
+        self
+    }
+
+    /// Where [`OnStoreError::LastKnown`] keeps what it was told, for the processes that come after this one; without it,
+    /// or with another choice, nothing is written. Each dependency has a small file there, found by the address of the
+    /// store (without its password), the namespace and the dependency; of more than 10,000 the oldest go. With a store of
+    /// your own, give each store a folder of its own.
+    ///
+    /// The folder is made where it is missing. It must be this user's and closed to everybody else; otherwise, and where a
+    /// file is damaged, nothing is known from before. On systems other than Unix, nothing is kept.
+    pub fn last_known_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.last_known_in = Some(folder.into());
         self
     }
 
@@ -174,7 +198,8 @@ impl HostBuilder {
     /// Opens the store, compiles the component unless it was before, and makes its first instance.
     ///
     /// # Errors
-    /// [`OpenError`]: the address, the store, the component, or the default policy.
+    /// [`OpenError`]: the address, the store (see [`on_store_error`](HostBuilder::on_store_error)), the component, or the
+    /// default policy.
     pub fn build(self) -> Result<Host, OpenError> {
         let component = self.component.unwrap_or_else(Component::embedded);
         let blueprint = Blueprint {
@@ -189,29 +214,41 @@ impl HostBuilder {
             MakeError::InvalidPolicy(faults) => OpenError::InvalidPolicy(faults),
             MakeError::Fault(fault) => OpenError::Setup(fault),
         })?;
+        let runs = self.clock.runs();
+        let outage = Outage::new(runs);
+        let place = if let Place::Address(address) = &self.place { address::identity(address) } else { String::new() };
         let store = match self.place {
-            Place::Address(address) => address::open(&address)?,
             Place::Store(store) => store,
+            Place::Address(address) => match address::open(&address) {
+                Err(OpenError::Store(error)) if self.on_store_error != OnStoreError::FailClosed => {
+                    tracing::warn!(%error, "the store does not open; it is opened as soon as it can be");
+                    outage.failed(&error);
+                    Arc::new(Late::at(address))
+                }
+                opened => opened?,
+            },
         };
-        let least_lease = LeastLease::on(&*store);
-        if let Some(fault) = least_lease.fault(&self.default_policy) {
+        if let Some(fault) = LeastLease::on(&*store).fault(&self.default_policy) {
             return Err(OpenError::InvalidPolicy(vec![fault]));
         }
         let caller = self.caller.unwrap_or_else(|| format!("pid {}", std::process::id()));
         let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed, MANY));
+        let files = self.last_known_in.filter(|_| self.on_store_error == OnStoreError::LastKnown);
+        let files = files.map(|folder| Files::of(folder, &place, &self.namespace));
         Ok(Host::new(Inner {
             store,
             clock: self.clock,
             machine_clock: self.machine_clock,
             pool: Arc::new(pool),
             group: Group::default(),
-            last_known: LastKnown::default(),
+            outage,
+            undelivered: Undelivered::new(runs),
+            last_known: LastKnown::in_files(files),
             local,
             component,
             namespace: self.namespace.into(),
             default_policy: self.default_policy,
             history: self.history,
-            least_lease,
             caller: caller.into(),
             on_store_error: self.on_store_error,
         }))

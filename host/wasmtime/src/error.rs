@@ -137,7 +137,19 @@ pub enum BreakerError {
     Other(String),
 }
 
+impl StoreError {
+    /// Whether the store is out of reach, or as good as that: trying again later may help.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(self, StoreError::Unavailable { .. } | StoreError::InDoubt { .. })
+    }
+}
+
 impl BreakerError {
+    /// Whether the store is out of reach, so that trying again later may help.
+    pub(crate) fn is_outage(&self) -> bool {
+        matches!(self, BreakerError::Store(error) if error.is_outage())
+    }
+
     /// Whether what was asked for may be asked for again without being done twice. Not so where a thread panicked while it
     /// was writing, or where the store does not know.
     pub(crate) fn surely_changed_nothing(&self) -> bool {

@@ -3,6 +3,7 @@
 use crate::batch::Settled;
 use crate::error::{BreakerError, StoreError};
 use crate::op::Answer;
+use crate::undelivered::What;
 use crate::wire::{Tally, Transition, TransitionReason, Verdict};
 
 pub(crate) fn transitions(namespace: &str, dependency: &str, transitions: &[Transition]) {
@@ -54,10 +55,33 @@ pub(crate) fn unrecorded(namespace: &str, dependency: &str) {
     tracing::warn!(namespace, dependency, "a call is admitted without the store, and will not be recorded");
 }
 
-/// Successes stay counted in this process.
-pub(crate) fn not_handed_over(namespace: &str, dependency: &str, tally: &Tally, error: &BreakerError) {
-    let Tally { successes, slow_successes, .. } = tally;
-    tracing::warn!(namespace, dependency, successes, slow_successes, %error, "successes could not be handed over yet");
+/// Outcomes are kept, to be told to the store later.
+pub(crate) fn undelivered(namespace: &str, dependency: &str, error: &BreakerError) {
+    tracing::warn!(namespace, dependency, %error, "an outcome could not be recorded yet; it is tried again");
+}
+
+/// What was kept has been told.
+pub(crate) fn delivered(namespace: &str, dependency: &str) {
+    tracing::info!(namespace, dependency, "an outcome that was kept was told to the store");
+}
+
+/// What was kept will not be told.
+pub(crate) fn gave_up(namespace: &str, dependency: &str, what: &What, why: &dyn std::fmt::Display) {
+    match what {
+        What::Leased { outcome, .. } => {
+            tracing::warn!(namespace, dependency, %outcome, %why, "the outcome of a probe is dropped");
+        }
+        What::Tally(Tally { successes, slow_successes, failures, slow_failures }) => tracing::warn!(
+            namespace,
+            dependency,
+            successes,
+            slow_successes,
+            failures,
+            slow_failures,
+            %why,
+            "outcomes are dropped"
+        ),
+    }
 }
 
 /// What a tenant is told less of.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::breaker::Breaker;
+use crate::breaker::{Breaker, Handle, millis};
 use crate::clock::Clock;
 use crate::elsewhere::Elsewhere;
 use crate::error::{BreakerError, StoreError};
@@ -198,10 +198,11 @@ impl PermitGuard {
 
     /// Reports an outcome, and how long the call took where that is known.
     ///
-    /// Where calls are admitted from memory, a success is counted in memory: [`Recorded::Later`].
+    /// Where calls are admitted from memory, a success is counted in memory: [`Recorded::Later`]. So is an outcome while the
+    /// store cannot be reached: it is reported in the background as long as it can count.
     ///
     /// # Errors
-    /// [`BreakerError`]; for a permit that is [`unrecorded`](PermitGuard::unrecorded), the store's error.
+    /// [`BreakerError`], but not that the store is unavailable; for a permit that is [`unrecorded`](PermitGuard::unrecorded), the store's error.
     #[inline]
     pub fn report(mut self, outcome: Outcome, took: Option<Duration>) -> Result<Recorded, BreakerError> {
         self.on_drop = OnDrop::Nothing;
@@ -258,8 +259,24 @@ impl PermitGuard {
         match (self.admitted(), self.unrecorded()) {
             (Some(admitted), _) => self.breaker.record(admitted, outcome, took),
             (None, Some(error)) => Err(error.clone().into()),
-            (None, None) => self.breaker.report(self.terms.permit, outcome, took).map(Recorded::Now),
+            (None, None) => self.settle_lease(outcome, took),
         }
+    }
+}
+
+impl PermitGuard {
+    /// Reports the outcome of a probe. Where the store cannot be reached it is kept until it can, or the lease has ended.
+    fn settle_lease(&self, outcome: Outcome, took: Option<Duration>) -> Result<Recorded, BreakerError> {
+        let Handle { host, dependency, .. } = &*self.breaker.handle;
+        let error = match self.breaker.report(self.terms.permit, outcome, took) {
+            Ok(receipt) => return Ok(Recorded::Now(receipt)),
+            Err(error) => error,
+        };
+        // It may have been renewed, and so be whole by now.
+        let Some(ends_in) = self.terms.expires_in.filter(|_| error.is_outage()) else { return Err(error) };
+        events::undelivered(host.namespace(), dependency, &error);
+        host.inner.keep_leased(dependency, self.terms.permit, (outcome, took.map(millis)), ends_in);
+        Ok(Recorded::Later)
     }
 }
 

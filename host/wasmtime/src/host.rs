@@ -13,13 +13,14 @@ use crate::error::{OpenError, StoreError};
 use crate::events;
 use crate::group::Group;
 use crate::last_known::LastKnown;
-use crate::least_lease::LeastLease;
 use crate::local::LocalAdmission;
 use crate::op::Op;
+use crate::outage::Outage;
 use crate::pool::Pool;
 use crate::prune::{self, Pruned};
 use crate::store::{Snapshot, Store};
 use crate::transitions::Transitions;
+use crate::undelivered::Undelivered;
 use crate::wire::Policy;
 
 /// Runs the breakers of a namespace: the component, with a store and a clock.
@@ -50,6 +51,8 @@ pub(crate) struct Inner {
     pub machine_clock: bool,
     pub pool: Arc<Pool>,
     pub group: Group,
+    pub outage: Outage,
+    pub undelivered: Undelivered,
     pub last_known: LastKnown,
     /// None where it is switched off.
     pub local: Option<LocalAdmission>,
@@ -57,7 +60,6 @@ pub(crate) struct Inner {
     pub namespace: Box<str>,
     pub default_policy: Policy,
     pub history: usize,
-    pub least_lease: LeastLease,
     pub caller: Arc<str>,
     pub on_store_error: OnStoreError,
 }
@@ -85,13 +87,14 @@ impl Host {
             machine_clock: self.inner.machine_clock,
             pool: pool.clone(),
             group: Group::default(),
+            outage: Outage::new(clock.runs()),
+            undelivered: Undelivered::new(clock.runs()),
             last_known: LastKnown::default(),
             local: local.is_some().then(|| LocalAdmission::new(&**clock, None, many)),
             component: component.clone(),
             namespace: namespace.into(),
             default_policy: self.inner.default_policy,
             history: self.inner.history,
-            least_lease: self.inner.least_lease,
             caller: caller.clone(),
             on_store_error: self.inner.on_store_error,
         })
@@ -150,6 +153,12 @@ impl Host {
         removed
     }
 
+    /// Why the store could not be asked when an acquire last tried; none since it has answered again. What acquires are
+    /// answered meanwhile is the host's [`OnStoreError`].
+    pub fn store_error(&self) -> Option<StoreError> {
+        self.inner.outage.error()
+    }
+
     /// The namespace.
     pub fn namespace(&self) -> &str {
         &self.inner.namespace
@@ -173,29 +182,32 @@ impl std::fmt::Debug for Host {
 }
 
 impl Inner {
+    /// Writes what is still to be written. Called by the one who drops the last handle.
+    fn close(self: &Arc<Self>) {
+        // First, so that what cannot be handed over is known to wait.
+        self.stop_deliveries();
+        self.stop_handing_over();
+        self.deliver_at_last();
+    }
+
     /// Runs an operation; its answer is durable when this returns. It is tried on `view`, where one is given, before the
     /// store is looked at. The look that it was tried on comes back.
     pub fn perform(&self, op: Op, view: Option<Snapshot>) -> (Settled, Option<Snapshot>) {
-        let records = Records {
-            store: &*self.store,
-            namespace: &self.namespace,
-            history: self.history,
-            least_lease: self.least_lease,
-        };
+        let records = Records { store: &*self.store, namespace: &self.namespace, history: self.history };
         let ground = Ground { records, pool: &self.pool };
         // What it would decide on while others write would be out of date.
         let joined = if op.call.nearly_always_writes() { self.group.join(&ground, &op) } else { None };
         let view = match joined {
-            Some(CameTo::Settled(settled)) => return (self.traced(&op.dependency, settled), None),
+            Some(CameTo::Settled(settled)) => return (self.traced(&op, settled), None),
             Some(CameTo::Lost(present)) => present,
             None => view,
         };
         let view = match view.map_or_else(|| records.look(&op), Ok) {
             Ok(view) => view,
-            Err(error) => return (self.traced(&op.dependency, Err(error.into())), None),
+            Err(error) => return (self.traced(&op, Err(error.into())), None),
         };
         let settled = self.settle(&ground, &op, &view);
-        (self.traced(&op.dependency, settled), Some(view))
+        (self.traced(&op, settled), Some(view))
     }
 
     /// Tries until it is settled: others may be faster, and then it decides again.
@@ -215,8 +227,14 @@ impl Inner {
         }
     }
 
-    fn traced(&self, dependency: &str, settled: Settled) -> Settled {
-        events::settled(&self.namespace, dependency, &settled);
+    fn traced(&self, op: &Op, settled: Settled) -> Settled {
+        if settled.is_ok() {
+            self.outage.over();
+            if op.call.nearly_always_writes() {
+                self.undelivered.hurry();
+            }
+        }
+        events::settled(&self.namespace, &op.dependency, &settled);
         settled
     }
 }

@@ -48,10 +48,10 @@
 //! - While the component's last answer holds (the policy's `fresh_ms`, 250 ms by default) closed calls are admitted and open
 //!   ones refused from memory, in nanoseconds, and successes are counted there: see [`Breaker`]. Another process hears of
 //!   them that much later, so a small `minimum_calls` with many processes trips early. A crash loses the successes that
-//!   have not been handed over, and nothing else. `fresh_ms = 0` asks every time.
+//!   have not been handed over, and outcomes that wait for a store to come back, and nothing else. `fresh_ms = 0` asks every time.
 //! - A caller that crashes while it probes keeps the others waiting until its lease ends, and no longer.
-//! - The outcome of a call is never masked by a store that fails: that is traced. What an acquire does meanwhile is your
-//!   choice: [`OnStoreError`].
+//! - The outcome of a call is never masked by a store that fails: it is traced, and told to the store later, while it can
+//!   count ([`Recorded::Later`]). What an acquire does meanwhile is your choice: [`OnStoreError`]. It comes back by itself.
 //! - This crate speaks through `tracing`: transitions, lost probes, stale results and store errors.
 //!
 //! # Features
@@ -69,6 +69,7 @@ mod acquire;
 mod address;
 mod admission;
 mod allow_list;
+mod backoff;
 mod batch;
 mod bindings;
 mod breaker;
@@ -102,9 +103,11 @@ mod lease_keeper;
 mod least_lease;
 mod local;
 mod op;
+mod outage;
 #[cfg(feature = "plugin")]
 pub mod plugin;
 mod pool;
+mod private_files;
 mod prune;
 mod race;
 mod recorded;
@@ -120,6 +123,7 @@ mod testing;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod transitions;
+mod undelivered;
 mod wire;
 mod world;
 

@@ -10,6 +10,10 @@ pub enum Recorded {
     /// In this process's memory, among the successes that are handed over with the next failure, when the look that
     /// admitted them ends (`fresh_ms` at most; a few ms later where no call comes), or when the last handle goes. Whether
     /// it counts, the component says then. A crash before that loses it.
+    ///
+    /// Likewise any outcome that the store, being unavailable, did not take: it is reported again and again, at most a
+    /// second apart, while it can count. That is, for a probe until its lease has ended; for other calls for a minute. When
+    /// the last handle goes it is tried once more.
     Later,
     /// Nowhere: an ignored call without a lease counts nowhere.
     Nothing,

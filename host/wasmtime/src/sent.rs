@@ -16,6 +16,12 @@ impl Sent {
         Sent { now: clock.now(), monotonic: clock.monotonic() }
     }
 
+    /// When the wall clock showed that time; dated later than now counts as now.
+    pub fn back_to(self, now: u64) -> Self {
+        let passed = self.now.saturating_sub(now);
+        Sent { now: self.now - passed, monotonic: self.monotonic.saturating_sub(Duration::from_millis(passed)) }
+    }
+
     /// How long ago: by whichever clock says more.
     pub fn ago(&self, clock: &dyn Clock) -> Duration {
         let wall = Duration::from_millis(clock.now().saturating_sub(self.now));

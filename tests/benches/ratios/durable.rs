@@ -5,9 +5,9 @@ use halfopen::store::sqlite::Synchronous;
 
 use crate::handwritten::ByHand;
 use crate::measure::{Effort, in_turn, nanos};
+use crate::recorded::recorded;
 use crate::setting::{self, Result};
 use crate::table::{Goal, Row, Rows};
-use crate::tap;
 
 /// Acquire and report that change the record, against the same statements and bytes by hand.
 pub fn rows(effort: Effort) -> Rows {
@@ -25,7 +25,7 @@ fn row(name: &'static str, synchronous: Synchronous, limit: f64, effort: Effort)
     setting::open(&ours)?;
 
     let mut opened = false;
-    let mut writes = tap::recorded(setting::probing(), 100, |breaker, clock| {
+    let mut writes = recorded(setting::probing(), 100, |breaker, clock| {
         if !std::mem::replace(&mut opened, true) {
             setting::open(breaker)?;
         }

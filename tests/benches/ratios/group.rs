@@ -7,9 +7,9 @@ use halfopen::store::sqlite::Synchronous;
 
 use crate::handwritten::ByHand;
 use crate::measure::{Effort, in_turn, per_second};
+use crate::recorded::recorded;
 use crate::setting;
 use crate::table::{Goal, Row, Rows};
-use crate::tap;
 
 const CALLERS: usize = 64;
 
@@ -21,7 +21,7 @@ pub fn rows(effort: Effort) -> Rows {
     let permit = setting::admitted(&breaker)?;
     let report = || drop(breaker.report(permit, Outcome::Failure, None).expect("report"));
 
-    let writes = tap::recorded(setting::counting(), 500, |breaker, clock| {
+    let writes = recorded(setting::counting(), 500, |breaker, clock| {
         clock.advance(Duration::from_millis(1));
         breaker.report(setting::admitted(breaker)?, Outcome::Failure, None)?;
         Ok(())

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use halfopen::store::sqlite::Synchronous;
+use halfopen_tests::tap::Written;
 use rusqlite::{Connection, params};
 
 use crate::setting::{self, Result};
-use crate::tap::Written;
 
 const NAMESPACE: &str = "default";
 /// As many transitions as halfopen keeps.

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use halfopen::store::sqlite::Synchronous;
 use halfopen::{Host, Policy};
+use halfopen_tests::tap::Tap;
 
 use crate::measure::Effort;
 use crate::peers::work;
 use crate::setting;
 use crate::table::{Goal, Row, Rows};
-use crate::tap::Tap;
 
 /// A million calls a second, in portions.
 const PORTION: u32 = 1_000;

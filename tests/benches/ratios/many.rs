@@ -5,11 +5,12 @@ use std::path::Path;
 use halfopen::store::sqlite::Synchronous;
 use halfopen::store::{Key, Store, Write};
 use halfopen::{Host, ManualClock};
+use halfopen_tests::tap::Written;
 
 use crate::measure::{Effort, in_turn, nanos};
+use crate::recorded::recorded;
 use crate::setting::{self, Result};
 use crate::table::{Goal, Row, Rows};
-use crate::tap::{self, Written};
 
 const FEW: u32 = 10;
 
@@ -17,7 +18,7 @@ pub fn rows(effort: Effort) -> Rows {
     let (rounds, count) = (effort.rounds(150), effort.count(100_000));
     const STEPS: u64 = 20;
     let folder = setting::folder()?;
-    let opened = tap::recorded(setting::probing(), 1, |breaker, _| setting::open(breaker))?;
+    let opened = recorded(setting::probing(), 1, |breaker, _| setting::open(breaker))?;
     let last = opened.last().ok_or("opening a breaker wrote nothing")?;
     let clock = setting::clock();
     let host_with = |name: &str, count: u32| -> Result<Host> {

@@ -10,9 +10,9 @@ use halfopen::{Host, Outcome, Policy};
 use crate::many::{filled, named};
 use crate::measure::Effort;
 use crate::peers::work;
+use crate::recorded::recorded;
 use crate::setting::{self, Result};
 use crate::table::{Goal, Row, Rows};
-use crate::tap;
 
 /// The argument that makes this program the process that is measured.
 pub const CHILD: &str = "--memory-child";
@@ -22,7 +22,7 @@ pub fn rows(effort: Effort) -> Rows {
     let folder = setting::folder()?;
     // Closed, with failures and successes all over its window.
     let policy = Policy { consecutive_failures: 0, ..Policy::default() };
-    let written = tap::recorded(policy, 60, |breaker, clock| {
+    let written = recorded(policy, 60, |breaker, clock| {
         clock.advance(Duration::from_millis(500));
         for outcome in [Outcome::Failure, Outcome::Success, Outcome::Success] {
             breaker.report(setting::admitted(breaker)?, outcome, None)?;

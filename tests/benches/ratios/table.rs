@@ -51,6 +51,11 @@ impl Row {
         Row { name, ours: Some(ours), peer: None, ratio: None, unit, goal, note }
     }
 
+    /// What cannot be measured here, and why.
+    pub fn skipped(name: &'static str, unit: &'static str, goal: Goal, why: String) -> Row {
+        Row { name, ours: None, peer: None, ratio: None, unit, goal, note: format!("skipped: {why}") }
+    }
+
     fn met(&self) -> Option<bool> {
         match self.goal {
             Goal::RatioAtMost(limit) => self.ratio.map(|ratio| ratio <= limit),

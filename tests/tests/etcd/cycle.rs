@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use halfopen::{Decision, Outcome, Policy, Receipt, Recorded, Transition, Verdict};
+use halfopen::{Decision, Outcome, Policy, Receipt, Transition, Verdict};
 use halfopen_tests::process::{Process, order, say};
 
 /// The dependency.
@@ -44,11 +44,17 @@ pub fn cycle(words: &[String]) {
                             let (token, granted) = (guard.token().expect("a probe has a token"), now());
                             thread::sleep(Duration::from_micros(fastrand::u64(..3_000)));
                             let ended = now();
-                            tell(&format!("probe {token} {granted} {ended}"), guard.report(Outcome::Success, None));
+                            let reported = breaker.report(guard.into_permit(), Outcome::Success, None);
+                            tell(&format!("probe {token} {granted} {ended}"), reported);
                         }
-                        Ok(Decision::Proceed(guard)) => tell("call", guard.report(Outcome::Failure, None)),
+                        Ok(Decision::Proceed(guard)) => {
+                            tell("call", breaker.report(guard.into_permit(), Outcome::Failure, None));
+                        }
                         Ok(Decision::Defer(_)) => thread::sleep(Duration::from_millis(1)),
-                        Err(error) => say(format_args!("error {error}")),
+                        Err(error) => {
+                            say(format_args!("error {error}"));
+                            thread::sleep(Duration::from_millis(1));
+                        }
                     }
                 }
             });
@@ -58,9 +64,9 @@ pub fn cycle(words: &[String]) {
     });
 }
 
-fn tell(what: &str, reported: Result<Recorded, halfopen::BreakerError>) {
+fn tell(what: &str, reported: Result<Receipt, halfopen::BreakerError>) {
     match reported {
-        Ok(Recorded::Now(Receipt { verdict: Verdict::Applied, transitions, .. })) => {
+        Ok(Receipt { verdict: Verdict::Applied, transitions, .. }) => {
             say(format_args!("applied {what} {}", serde_json::to_string(&transitions).expect("they are plain")));
         }
         Ok(_) => say(format_args!("stale {what}")),

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         where_files_may_grow_no_further_writes_fail_until_they_may,
         on_a_full_disk_writes_fail_until_there_is_room,
         while_another_program_writes_reads_go_on_and_writes_fail_in_time,
+        a_failure_of_a_call_while_another_program_writes_is_counted_when_it_is_done,
         a_write_waits_for_another_program_that_is_soon_done,
         a_file_that_another_program_keeps_to_itself_is_unavailable_until_it_lets_go,
         a_file_or_folder_without_the_right_to_write_is_refused,

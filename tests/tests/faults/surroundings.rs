@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use halfopen::store::sqlite::{SqliteOptions, SqliteStore};
-use halfopen::{BreakerError, Decision, Host, OpenError, Outcome, State, StoreError};
-use halfopen_tests::breakers::{address, host, policy, trip};
+use halfopen::{BreakerError, Decision, Host, OpenError, Outcome, Recorded, State, StoreError};
+use halfopen_tests::breakers::{address, host, policy, trip, until};
 use halfopen_tests::privileges;
 use halfopen_tests::process::{self, Process, say};
 use rusqlite::Connection;
@@ -41,7 +41,8 @@ pub fn while_another_program_writes_reads_go_on_and_writes_fail_in_time() {
         matches!(open.acquire().unwrap_err(), BreakerError::Store(StoreError::Unavailable { .. })),
         "a probe is due"
     );
-    let failed = [guard.failure().unwrap_err(), open.reset().unwrap_err(), closed.forget().unwrap_err()];
+    let reported = closed.report(guard.into_permit(), Outcome::Failure, None);
+    let failed = [reported.unwrap_err(), open.reset().unwrap_err(), closed.forget().unwrap_err()];
     for error in failed {
         let BreakerError::Store(StoreError::Unavailable { why, .. }) = &error else { panic!("{error:?}") };
         assert!(why.contains("locked for longer than 100 ms"), "{why}");
@@ -51,6 +52,19 @@ pub fn while_another_program_writes_reads_go_on_and_writes_fail_in_time() {
 
     assert_eq!((closed.inspect().unwrap(), open.history(10).unwrap()), before);
     trip(&closed);
+}
+
+pub fn a_failure_of_a_call_while_another_program_writes_is_counted_when_it_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shared.db");
+    let breaker = waiting(&file, SHORT).unwrap().breaker("pay");
+    let Ok(Decision::Proceed(guard)) = breaker.acquire() else { panic!("it is closed") };
+    let other = another_program(&file);
+    assert_eq!(guard.failure(), Ok(Recorded::Later));
+    assert!(matches!(breaker.acquire(), Ok(Decision::Proceed(_))), "who only reads goes on");
+    assert_eq!(breaker.inspect().unwrap().state, State::Closed);
+    other.execute_batch("ROLLBACK").unwrap();
+    until("it is counted", || (breaker.inspect().unwrap().state == State::Open).then_some(()));
 }
 
 pub fn a_write_waits_for_another_program_that_is_soon_done() {

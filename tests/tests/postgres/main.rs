@@ -53,7 +53,6 @@ fn main() -> ExitCode {
         surroundings::many_who_open_an_empty_database_at_once_make_one_schema,
         surroundings::a_schema_that_was_dropped_is_made_anew,
         surroundings::it_may_be_called_from_inside_a_runtime,
-        surroundings::no_reader_of_the_stream_passes_a_transition_by,
         surroundings::the_time_is_that_of_the_database,
     ];
     harness::run(answers.into_iter().chain(outages).chain(refusals).chain(rest))

@@ -1,13 +1,12 @@
 //! What is around it: others who open it, the schema, runtimes, clocks.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use halfopen::Decision;
 use halfopen::store::postgres::PostgresStore;
-use halfopen::store::{CommitOutcome, Cursor, Key, Store, Write};
-use halfopen::{Decision, State, Transition, TransitionReason};
+use halfopen::store::{CommitOutcome, Key, Store, Write};
 use halfopen_tests::herd::Place;
 
 use crate::account::counting;
@@ -54,59 +53,6 @@ pub fn it_may_be_called_from_inside_a_runtime() {
         assert_eq!(breaker.call_async(async || Ok::<_, ()>(7)).await.unwrap(), 7);
         // And what it made is dropped in here as well.
     });
-}
-
-/// A transition that no other writer makes.
-fn transition(writer: u64, number: u64) -> Transition {
-    let reason = TransitionReason::Other(format!("{writer}"));
-    Transition { from: State::Closed, to: State::Open, at: 0, epoch: number, reason }
-}
-
-pub fn no_reader_of_the_stream_passes_a_transition_by() {
-    const WRITERS: u64 = 6;
-    const EACH: u64 = 100;
-    let server = Server::new("");
-    let open = || PostgresStore::open(&server.address("")).unwrap();
-    let writing = AtomicUsize::new(WRITERS as usize);
-    let seen: Vec<(u64, u64)> = thread::scope(|scope| {
-        for writer in 0..WRITERS {
-            let (store, writing) = (open(), &writing);
-            scope.spawn(move || {
-                let name = format!("of {writer}");
-                for number in 0..EACH {
-                    let added = [transition(writer, number)];
-                    let write = Write {
-                        key: key(&name),
-                        based_on: number,
-                        version: number + 1,
-                        data: Some(b"x"),
-                        transitions: &added,
-                        history: 1_000,
-                    };
-                    assert_eq!(store.commit(&[write]).unwrap(), [CommitOutcome::Committed]);
-                }
-                writing.fetch_sub(1, Ordering::SeqCst);
-            });
-        }
-        let (store, mut cursor, mut seen) = (open(), Cursor::Start, Vec::new());
-        loop {
-            let last = writing.load(Ordering::SeqCst) == 0;
-            let page = store.transitions("surroundings", cursor, 7).unwrap();
-            cursor = page.next;
-            if last && page.transitions.is_empty() {
-                return seen;
-            }
-            seen.extend(page.transitions.iter().map(|observed| {
-                let reason = observed.transition.reason.as_str();
-                (reason.parse().unwrap_or(u64::MAX), observed.transition.epoch)
-            }));
-        }
-    });
-    assert_eq!(seen.len() as u64, WRITERS * EACH);
-    for writer in 0..WRITERS {
-        let of_writer = seen.iter().filter(|(of, _)| *of == writer).map(|(_, number)| *number);
-        assert!(of_writer.eq(0..EACH), "those of one record are not in order, or not once each");
-    }
 }
 
 pub fn the_time_is_that_of_the_database() {

@@ -7,6 +7,7 @@ mod help;
 mod limits;
 mod names;
 mod operators;
+mod outages;
 mod policies;
 mod replay;
 mod run;

@@ -80,6 +80,23 @@ fn the_command_sees_what_it_is_run_for() {
 }
 
 #[test]
+fn whose_probe_may_take_longer_than_its_result_counts_is_told() {
+    let bench = Bench::new();
+    for (timeout, told) in [("59m", false), ("2h", true)] {
+        for (quiet, told) in [(None, told), (Some("--quiet"), false)] {
+            // Of its own: not that of the host that sets it.
+            let breaker = bench.due("pay", &Policy { fresh_ms: 1, ..policy() });
+            let words = ["run", "--timeout", timeout].into_iter().chain(quiet).chain(["pay", "--", "false"]);
+            let ran = bench.run(&words.collect::<Vec<_>>());
+            let wanted = "longer than 1h (probe_max_ms) does not count, and --timeout allows 2h";
+            assert_eq!((ran.code, ran.stderr.contains(wanted)), (1, told), "{}", ran.stderr);
+            breaker.reset().unwrap();
+        }
+    }
+    assert_eq!(bench.run(&["run", "--timeout", "2h", "pay", "--", "true"]).stderr, "", "only a probe has to hurry");
+}
+
+#[test]
 fn when_deferred_the_command_is_not_started_and_one_line_says_when_to_come_back() {
     let bench = Bench::with_records();
     let ran = bench.run(&["run", "pay", "--", "touch", "started"]);

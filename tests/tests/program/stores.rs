@@ -22,7 +22,7 @@ fn refused_with(bench: &Bench, store: &str) -> [String; 2] {
 #[test]
 fn an_address_that_is_none_is_refused() {
     let bench = Bench::with_records();
-    let addresses = ["", "sqlite:", "mysql://me:hush@localhost/db", ":memory:"];
+    let addresses = ["", "sqlite:", "mysql://me:hush@localhost/db", ":memory:", "memory"];
     insta::assert_snapshot!(all(addresses.iter().flat_map(|address| refused_with(&bench, address))));
 }
 

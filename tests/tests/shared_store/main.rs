@@ -2,6 +2,7 @@
 //! names, and says which it did not test.
 
 mod program;
+mod slow;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,6 +19,9 @@ use halfopen_tests::process::play;
 use halfopen_tests::scenarios;
 use halfopen_tests::stores::{self, Kind};
 use libtest_mimic::{Arguments, Trial};
+
+/// A test that opens the store at an address by itself, and its name.
+type Named = (&'static str, fn(&str));
 
 fn main() -> ExitCode {
     play(&herd::ROLES);
@@ -58,12 +62,29 @@ fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
         };
         Trial::test(name, test).with_kind(kind.name)
     }));
-    let address = address.to_owned();
-    let test = move || {
-        program::runs_shows_and_replays(&address);
-        Ok(())
-    };
-    trials.push(Trial::test("the_program_runs_shows_and_replays_and_shows_no_password", test).with_kind(kind.name));
+    let others: [Named; 4] = [
+        ("the_program_runs_shows_and_replays_and_shows_no_password", program::runs_shows_and_replays),
+        (
+            "far_away_healthy_calls_wait_for_nothing_between_looks_and_all_are_counted",
+            slow::healthy_calls_wait_for_nothing_between_looks_and_all_are_counted,
+        ),
+        (
+            "far_away_healthy_calls_of_many_threads_go_on_while_it_says_nothing_and_all_are_counted",
+            slow::healthy_calls_of_many_threads_go_on_while_it_says_nothing_and_all_are_counted,
+        ),
+        (
+            "an_acquire_is_bounded_however_long_the_store_takes_and_it_comes_back_by_itself",
+            slow::an_acquire_is_bounded_however_long_it_takes_and_it_comes_back_by_itself,
+        ),
+    ];
+    trials.extend(others.map(|(name, other)| {
+        let address = address.to_owned();
+        let test = move || {
+            other(&address);
+            Ok(())
+        };
+        Trial::test(name, test).with_kind(kind.name)
+    }));
     trials
 }
 

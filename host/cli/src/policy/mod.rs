@@ -166,13 +166,7 @@ pub fn in_file_names_open(error: OpenError) -> OpenError {
 }
 
 fn named(faults: Vec<PolicyFault>) -> Vec<PolicyFault> {
-    faults.into_iter().map(in_snake_case).collect()
-}
-
-/// Also the other fields that a fault speaks of.
-fn in_snake_case(fault: PolicyFault) -> PolicyFault {
-    let why = shape::keys().fold(fault.why, |why, key| why.replace(&key.replace('_', "-"), key));
-    PolicyFault { field: fault.field.replace('-', "_"), why }
+    faults.into_iter().map(PolicyFault::in_file_names).collect()
 }
 
 #[cfg(test)]

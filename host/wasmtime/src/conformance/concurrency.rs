@@ -14,10 +14,10 @@ pub(super) const ALL: &[Obligation] = &[
     Obligation { name: "a lock keeps other writers out", check: lock },
 ];
 
-const THREADS: u64 = 4;
+pub(super) const THREADS: u64 = 4;
 
 /// Runs so many threads that all begin together.
-fn threads<T: Send>(run: impl Fn(u64) -> Result<T, String> + Sync) -> Result<Vec<T>, String> {
+pub(super) fn threads<T: Send>(run: impl Fn(u64) -> Result<T, String> + Sync) -> Result<Vec<T>, String> {
     let start = Barrier::new(THREADS as usize);
     std::thread::scope(|scope| {
         let run = |number| {

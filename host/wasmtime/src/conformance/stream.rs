@@ -1,5 +1,8 @@
 //! The transitions of a whole namespace.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::concurrency::{THREADS, threads};
 use super::{Obligation, Subject, fine, put, put_with, transition, transitions};
 use crate::store::{Cursor, Key, Store};
 
@@ -9,6 +12,7 @@ pub(super) const ALL: &[Obligation] = &[
         check: once,
     },
     Obligation { name: "a position stays good when what was before it is gone", check: position },
+    Obligation { name: "no reader of the stream passes a transition by while others write", check: while_written },
 ];
 
 /// Reads pages until one is empty; which dependency and epoch came.
@@ -58,6 +62,60 @@ fn once(subject: &Subject<'_>) -> Result<(), String> {
         are(&drain(&*store, space, &mut Cursor::Start.clone(), limit)?, &all, &when)?;
     }
     Ok(())
+}
+
+/// One thread reads while the others write, each a record of its own.
+fn while_written(subject: &Subject<'_>) -> Result<(), String> {
+    const EACH: u64 = 60;
+    let writers = THREADS - 1;
+    let name = |writer: u64| format!("of {writer}");
+    let writing = AtomicU64::new(writers);
+    let seen = threads(|number| {
+        let store = subject.open();
+        if number == writers {
+            return read_while(&*store, subject.space(), || writing.load(Ordering::SeqCst) > 0);
+        }
+        let _one_less = OneLess(&writing);
+        let name = name(number);
+        for epoch in 0..EACH {
+            put_with(&*store, subject.key(&name), epoch, Some(b"x"), &[transition(epoch)], 1_000)?;
+        }
+        Ok(Vec::new())
+    })?;
+    let seen = seen.concat();
+    for writer in 0..writers {
+        let name = name(writer);
+        let of_writer: Vec<u64> = seen.iter().filter(|(of, _)| *of == name).map(|(_, epoch)| *epoch).collect();
+        if !of_writer.iter().copied().eq(0..EACH) {
+            return Err(format!(
+                "a record was given the transitions 0 to {} one by one, and a reader at the same time saw {of_writer:?}",
+                EACH - 1
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// All that a reader sees, page by page, until nobody writes any more and it has come to the end.
+fn read_while(store: &dyn Store, space: &str, is_written: impl Fn() -> bool) -> Result<Vec<(String, u64)>, String> {
+    let (mut cursor, mut seen) = (Cursor::Start, Vec::new());
+    loop {
+        let last = !is_written();
+        let page = drain(store, space, &mut cursor, 7)?;
+        seen.extend(page);
+        if last {
+            return Ok(seen);
+        }
+    }
+}
+
+/// Counts down when it is dropped, also where its thread fails.
+struct OneLess<'a>(&'a AtomicU64);
+
+impl Drop for OneLess<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 fn position(subject: &Subject<'_>) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! The suite passes the stores that come along, and names the obligation that a broken one does not meet.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
@@ -55,6 +55,7 @@ enum Fault {
     AddsWhenStale,
     StreamSkips,
     StreamRepeats,
+    StreamOvertakes,
     ListsRemoved,
     UnsortedList,
     LockWritesAtOnce,
@@ -72,6 +73,8 @@ struct Faulty {
     removals: Mutex<HashMap<Pair, u64>>,
     kept: Mutex<Vec<(Pair, Transition)>>,
     written: Mutex<HashMap<Pair, Instant>>,
+    /// Those that have their place in the stream, and are not to be seen yet.
+    hidden: Mutex<HashSet<(String, u64)>>,
     commits: AtomicU64,
 }
 
@@ -88,6 +91,7 @@ impl Faulty {
             removals: Mutex::default(),
             kept: Mutex::default(),
             written: Mutex::default(),
+            hidden: Mutex::default(),
             commits: AtomicU64::new(0),
         })
     }
@@ -136,7 +140,14 @@ impl Faulty {
             Fault::KeepsAll => write.history = usize::MAX,
             _ => {}
         }
+        let names = write.transitions.iter().map(|transition| (dependency.clone(), transition.epoch));
+        let late: Vec<_> = names.filter(|_| self.fault == Fault::StreamOvertakes && number % 5 == 4).collect();
+        self.hidden.lock().unwrap().extend(late.clone());
         let outcome = self.inner.commit(&[write]).unwrap().remove(0);
+        if !late.is_empty() {
+            thread::sleep(Duration::from_millis(2));
+            self.hidden.lock().unwrap().retain(|one| !late.contains(one));
+        }
         if outcome == CommitOutcome::Committed {
             self.before.lock().unwrap().insert(pair(key), before);
             self.written.lock().unwrap().insert(pair(key), Instant::now());
@@ -215,6 +226,10 @@ impl Store for Faulty {
         match self.fault {
             Fault::StreamSkips if page.transitions.len() > 1 => drop(page.transitions.pop()),
             Fault::StreamRepeats if !matches!(after, Cursor::End) => page.next = after,
+            Fault::StreamOvertakes => {
+                let hidden = self.hidden.lock().unwrap();
+                page.transitions.retain(|seen| !hidden.contains(&(seen.dependency.clone(), seen.transition.epoch)));
+            }
             _ => {}
         }
         Ok(page)
@@ -258,6 +273,7 @@ fn a_broken_store_is_told_which_obligation_it_does_not_meet() {
         (Fault::AddsWhenStale, "a stale write adds nothing to the history"),
         (Fault::StreamSkips, "the stream shows every transition of its namespace once, in the order of the commits"),
         (Fault::StreamRepeats, "a position in the stream stays good when the store is opened again"),
+        (Fault::StreamOvertakes, "no reader of the stream passes a transition by while others write"),
         (Fault::ListsRemoved, "versions go on after a removal"),
         (Fault::UnsortedList, "a list holds the records of its namespace, sorted by their bytes"),
         (Fault::LockWritesAtOnce, "a lock that is dropped leaves nothing behind"),

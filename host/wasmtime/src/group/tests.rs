@@ -1,66 +1,37 @@
 //! Group commit, through a host: what is shared, and what each gets of it.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use crate::store::{CommitOutcome, Cursor, Key, Locked, MemoryStore, Page, Snapshot, Store, StoreError, Write};
+use crate::testing::{Asked, Watched, down};
 use crate::wire::{Mode, Outcome, State, Transition};
 use crate::{BreakerError, Decision, Host, Policy};
 
-/// A store whose commits take long, and that counts them.
-struct Slow {
-    inner: MemoryStore,
-    commits: AtomicUsize,
+/// What a store is told to do, and what was seen of its commits.
+#[derive(Default)]
+struct Seen {
     fails: AtomicBool,
-    takes: Duration,
     /// A commit had two writes of one record.
     twice: AtomicBool,
 }
 
-impl Slow {
-    fn new() -> Arc<Self> {
-        Self::that_takes(Duration::from_millis(20))
-    }
-
-    fn that_takes(takes: Duration) -> Arc<Self> {
-        Arc::new(Slow {
-            inner: MemoryStore::new(),
-            commits: AtomicUsize::new(0),
-            fails: AtomicBool::new(false),
-            takes,
-            twice: AtomicBool::new(false),
-        })
-    }
-}
-
-impl Store for Slow {
-    fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        self.inner.load(key)
-    }
-    fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
-        self.commits.fetch_add(1, Ordering::SeqCst);
+/// A store whose commits take so long.
+fn slow(takes: Duration) -> (Arc<Watched>, Arc<Seen>) {
+    let seen: Arc<Seen> = Arc::default();
+    let told = seen.clone();
+    let store = Watched::that(move |asked| {
+        let Asked::Commit(writes) = asked else { return Ok(()) };
         let keys: std::collections::HashSet<Key<'_>> = writes.iter().map(|write| write.key).collect();
-        self.twice.fetch_or(keys.len() < writes.len(), Ordering::SeqCst);
-        std::thread::sleep(self.takes);
-        if self.fails.load(Ordering::SeqCst) {
-            return Err(StoreError::Unavailable { place: "test".to_owned(), why: "told to".to_owned() });
-        }
-        self.inner.commit(writes)
-    }
-    fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.list(namespace)
-    }
-    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
-        self.inner.history(key, limit)
-    }
-    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
-        self.inner.transitions(namespace, after, limit)
-    }
-    fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
-        self.inner.remove_namespace(namespace)
-    }
+        told.twice.fetch_or(keys.len() < writes.len(), Ordering::SeqCst);
+        std::thread::sleep(takes);
+        if told.fails.load(Ordering::SeqCst) { Err(down()) } else { Ok(()) }
+    });
+    (Arc::new(store), seen)
 }
+
+const LONG: Duration = Duration::from_millis(20);
 
 /// So many threads at once.
 fn together<T: Send>(threads: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
@@ -88,7 +59,7 @@ fn never_trips() -> Policy {
 
 #[test]
 fn operations_that_wait_share_a_commit_and_each_counts() {
-    let store = Slow::new();
+    let (store, _) = slow(LONG);
     let host = Host::builder().shared_store(store.clone()).default_policy(never_trips()).build().unwrap();
     let breaker = host.breaker("a");
     let permit = match breaker.acquire().unwrap() {
@@ -98,7 +69,7 @@ fn operations_that_wait_share_a_commit_and_each_counts() {
     let receipts = together(32, |_| breaker.report(permit, Outcome::Failure, None).unwrap());
     assert!(receipts.iter().all(|receipt| receipt.is_applied()));
     assert_eq!(breaker.inspect().unwrap().failures, 32);
-    let commits = store.commits.load(Ordering::SeqCst);
+    let (_, commits) = store.since();
     assert!(commits < 32, "{commits} commits for 32 reports: none was shared");
 }
 
@@ -117,12 +88,12 @@ fn of_many_who_ask_at_once_one_probes() {
 
 #[test]
 fn where_the_commit_fails_everybody_in_it_gets_the_error_and_nothing_is_done() {
-    let store = Slow::new();
+    let (store, seen) = slow(LONG);
     let host = Host::builder().shared_store(store.clone()).build().unwrap();
-    store.fails.store(true, Ordering::SeqCst);
+    seen.fails.store(true, Ordering::SeqCst);
     let results = together(8, |number| host.breaker(number.to_string()).force(Mode::Open, None, ""));
     assert!(results.iter().all(|result| matches!(result, Err(BreakerError::Store(_)))), "{results:?}");
-    store.fails.store(false, Ordering::SeqCst);
+    seen.fails.store(false, Ordering::SeqCst);
     assert_eq!(host.list().unwrap(), Vec::<String>::new());
     assert_eq!(host.breaker("0").inspect().unwrap().state, State::Closed);
     assert!(host.breaker("0").force(Mode::Open, None, "").is_ok(), "the group serves on");
@@ -130,7 +101,7 @@ fn where_the_commit_fails_everybody_in_it_gets_the_error_and_nothing_is_done() {
 
 #[test]
 fn one_that_fails_alone_does_not_fail_its_neighbours() {
-    let host = Host::builder().shared_store(Slow::new()).build().unwrap();
+    let host = Host::builder().shared_store(slow(LONG).0).build().unwrap();
     let results = together(12, |number| match number % 3 {
         0 => host.breaker("a").force(Mode::Open, None, &"x".repeat(101)),
         1 => host.breaker("a").force(Mode::Open, None, ""),
@@ -143,7 +114,7 @@ fn one_that_fails_alone_does_not_fail_its_neighbours() {
 
 #[test]
 fn a_removal_among_others_takes_the_history_with_it() {
-    let store = Slow::new();
+    let (store, seen) = slow(LONG);
     let host = Host::builder().shared_store(store.clone()).build().unwrap();
     let breaker = host.breaker("a");
     for _ in 0..10 {
@@ -158,12 +129,12 @@ fn a_removal_among_others_takes_the_history_with_it() {
         breaker.forget().unwrap();
         assert_eq!(breaker.history(100).unwrap(), []);
     }
-    assert!(!store.twice.load(Ordering::SeqCst), "a write rested on one that may lose its race, in the same commit");
+    assert!(!seen.twice.load(Ordering::SeqCst), "a write rested on one that may lose its race, in the same commit");
 }
 
 #[test]
 fn fifty_hosts_that_report_at_once_are_all_counted() {
-    let store = Slow::that_takes(Duration::from_millis(2));
+    let (store, _) = slow(Duration::from_millis(2));
     let hosts: Vec<Host> = (0..50)
         .map(|_| Host::builder().shared_store(store.clone()).default_policy(never_trips()).build().unwrap())
         .collect();

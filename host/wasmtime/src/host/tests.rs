@@ -1,9 +1,10 @@
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::*;
-use crate::store::{CommitOutcome, Cursor, Key, MemoryStore, Page, Snapshot, Write};
-use crate::wire::{DeferReason, Mode, Outcome, State, Transition, TransitionReason, Verdict};
+use crate::store::MemoryStore;
+use crate::testing::{Asked, Watched, down};
+use crate::wire::{DeferReason, Mode, Outcome, State, TransitionReason, Verdict};
 use crate::{BreakerError, CallError, Decision, ManualClock, OnStoreError};
 
 const MS: Duration = Duration::from_millis(1);
@@ -89,31 +90,15 @@ fn a_permit_turned_into_data_is_reported_by_whoever_has_it() {
 
 #[test]
 fn a_probe_that_arrives_after_its_lease_has_run_out_is_treated_as_lost() {
-    // A store whose commits take longer than the lease.
-    struct Slow(MemoryStore, Arc<ManualClock>);
-    impl Store for Slow {
-        fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-            self.0.load(key)
-        }
-        fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
-            self.1.advance(5_000 * MS);
-            self.0.commit(writes)
-        }
-        fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
-            self.0.list(namespace)
-        }
-        fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
-            self.0.history(key, limit)
-        }
-        fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
-            self.0.transitions(namespace, after, limit)
-        }
-        fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
-            self.0.remove_namespace(namespace)
-        }
-    }
     let clock = Arc::new(ManualClock::new(1_000_000));
-    let store = Slow(MemoryStore::new(), clock.clone());
+    let passing = clock.clone();
+    // Its commits take longer than the lease.
+    let store = Watched::that(move |asked| {
+        if let Asked::Commit(_) = asked {
+            passing.advance(5_000 * MS);
+        }
+        Ok(())
+    });
     let host = Host::builder().clock(clock.clone()).store(store).build().unwrap();
     let breaker = host.breaker("payments");
     breaker.force(Mode::Open, Some(MS), "").unwrap();
@@ -189,50 +174,11 @@ fn a_call_reports_what_became_of_it() {
     assert!(!called.load(Ordering::SeqCst), "a deferred caller made its call");
 }
 
-/// A store that fails when told to.
-struct Failing {
-    inner: MemoryStore,
-    fails: Arc<AtomicBool>,
-    commits: AtomicUsize,
-}
-
-impl Failing {
-    fn check(&self) -> Result<(), StoreError> {
-        match self.fails.load(Ordering::SeqCst) {
-            true => Err(StoreError::Unavailable { place: "test".to_owned(), why: "told to".to_owned() }),
-            false => Ok(()),
-        }
-    }
-}
-
-impl Store for Failing {
-    fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        self.check()?;
-        self.inner.load(key)
-    }
-    fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
-        self.check()?;
-        self.commits.fetch_add(1, Ordering::SeqCst);
-        self.inner.commit(writes)
-    }
-    fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.list(namespace)
-    }
-    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
-        self.inner.history(key, limit)
-    }
-    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
-        self.check()?;
-        self.inner.transitions(namespace, after, limit)
-    }
-    fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
-        self.inner.remove_namespace(namespace)
-    }
-}
-
+/// On a store that fails when told to.
 fn failing(choice: OnStoreError) -> (Host, Arc<AtomicBool>, Arc<ManualClock>) {
     let (fails, clock) = (Arc::new(AtomicBool::new(false)), Arc::new(ManualClock::new(1_000_000)));
-    let store = Failing { inner: MemoryStore::new(), fails: fails.clone(), commits: AtomicUsize::new(0) };
+    let told = fails.clone();
+    let store = Watched::that(move |_| if told.load(Ordering::SeqCst) { Err(down()) } else { Ok(()) });
     let host = Host::builder().store(store).clock(clock.clone()).on_store_error(choice).build().unwrap();
     (host, fails, clock)
 }

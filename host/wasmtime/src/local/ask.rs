@@ -59,8 +59,14 @@ impl FromMemory {
 impl Ticket {
     /// Takes in the answer. What it admits is counted in the generation that comes back; what was counted in an earlier
     /// one is due.
-    pub fn answered(&self, decision: &Decision, version: u64, sent: Sent) -> (Option<u32>, Option<Due>) {
-        self.local.learn(self, decision, version, sent)
+    pub fn answered(
+        &self,
+        decision: &Decision,
+        version: u64,
+        sent: Sent,
+        clock: &dyn Clock,
+    ) -> (Option<u32>, Option<Due>) {
+        self.local.learn(self, decision, version, sent, clock)
     }
 
     /// What this one asks for.

@@ -48,11 +48,19 @@ impl Cells {
         Cells { cells: (0..cells.next_power_of_two()).map(|_| cell()).collect() }
     }
 
+    /// One cell that has counted all it can.
+    #[cfg(test)]
+    pub fn full(generation: u32) -> Self {
+        let cells = Cells::new(1, generation);
+        cells.cells[0].plain.store(tagged(generation, NUMBER), Ordering::SeqCst);
+        cells
+    }
+
     /// Counts a success; false where another generation is counted by now.
     #[inline]
     pub fn add(&self, place: usize, generation: u32, slow: bool) -> bool {
         let cell = &self.cells[place & (self.cells.len() - 1)];
-        add(if slow { &cell.slow } else { &cell.plain }, generation, 1)
+        add(if slow { &cell.slow } else { &cell.plain }, generation)
     }
 
     /// Takes out what was counted in a generation.
@@ -73,12 +81,6 @@ impl Cells {
         self.sum(|counter| counter.swap(tagged(generation, 0), Ordering::SeqCst) & NUMBER)
     }
 
-    /// Puts back what was taken out and could not be handed over; false where another generation is counted by now.
-    pub fn put_back(&self, generation: u32, counted: Counted) -> bool {
-        let cell = &self.cells[0];
-        add(&cell.plain, generation, counted.plain) && add(&cell.slow, generation, counted.slow)
-    }
-
     fn sum(&self, take: impl Fn(&AtomicU64) -> u64) -> Counted {
         self.cells.iter().fold(Counted::default(), |sum, cell| Counted {
             plain: sum.plain + take(&cell.plain),
@@ -88,11 +90,11 @@ impl Cells {
 }
 
 #[inline]
-fn add(counter: &AtomicU64, generation: u32, number: u64) -> bool {
+fn add(counter: &AtomicU64, generation: u32) -> bool {
     let mut current = counter.load(Ordering::Relaxed);
     while current >> 32 == u64::from(generation) {
-        // Full after hours without a store: what comes on top says nothing new.
-        let next = tagged(generation, (current & NUMBER).saturating_add(number).min(NUMBER));
+        // Where it is full, what comes on top says nothing new.
+        let next = tagged(generation, (current & NUMBER).saturating_add(1).min(NUMBER));
         match counter.compare_exchange_weak(current, next, Ordering::SeqCst, Ordering::Relaxed) {
             Ok(_) => return true,
             Err(newer) => current = newer,

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::atomic::Ordering;
 use super::{Due, Local};
+use crate::error::BreakerError;
 use crate::events;
 use crate::host::Inner;
 use crate::op::{Call, Op};
@@ -54,7 +55,7 @@ impl Local {
 
 impl Inner {
     /// Hands over what was counted, now and in this thread. `view` is the record as it was read a moment ago.
-    pub fn hand_over(&self, local: &Local, view: Option<Snapshot>) {
+    pub fn hand_over(self: &Arc<Self>, local: &Local, view: Option<Snapshot>) {
         // First, so that who counts from now on sets a timer of its own.
         local.timer.store(0, Ordering::SeqCst);
         if let Some(due) = local.drain() {
@@ -63,7 +64,10 @@ impl Inner {
     }
 
     /// Hands over what was taken out.
-    pub fn hand_in(&self, local: &Local, due: Due, view: Option<Snapshot>) {
+    pub fn hand_in(self: &Arc<Self>, local: &Local, due: Due, view: Option<Snapshot>) {
+        if self.reports_wait() {
+            return self.keep_tally(&local.dependency, due.epoch, due.tally());
+        }
         let call = Call::ReportTally { permit: due.permit(), tally: due.tally() };
         match self.perform(Op { dependency: local.dependency.clone(), call }, view).0 {
             Ok(held) => {
@@ -71,10 +75,17 @@ impl Inner {
                     self.hand_in(local, older, None);
                 }
             }
-            Err(error) => {
-                events::not_handed_over(&self.namespace, &local.dependency, &due.tally(), &error);
-                local.put_back(due, &error);
-            }
+            Err(error) => self.keep_counts(&local.dependency, due, &error),
+        }
+    }
+
+    /// Keeps successes that the store did not take. What may have been counted all the same must not be counted twice.
+    pub fn keep_counts(self: &Arc<Self>, dependency: &Arc<str>, due: Due, error: &BreakerError) {
+        if error.surely_changed_nothing() {
+            events::undelivered(&self.namespace, dependency, error);
+            self.keep_tally(dependency, due.epoch, due.tally());
+        } else {
+            events::unreported(&self.namespace, dependency, error);
         }
     }
 
@@ -116,8 +127,8 @@ impl Inner {
         admission.hand_over.wake.notify_one();
     }
 
-    /// Hands over all that was counted, and ends the thread. Called by the one who drops the last handle.
-    pub fn close(&self) {
+    /// Hands over all that was counted, and ends the thread.
+    pub fn stop_handing_over(self: &Arc<Self>) {
         let Some(admission) = &self.local else { return };
         let thread = {
             let mut queue = admission.hand_over.queue();
@@ -134,7 +145,7 @@ impl Inner {
         }
     }
 
-    fn run_hand_over(&self) {
+    fn run_hand_over(self: &Arc<Self>) {
         let Some(admission) = &self.local else { return };
         while let Some(Job { local, view }) = admission.hand_over.next() {
             self.hand_over(&local, view);

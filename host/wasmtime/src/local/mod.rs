@@ -27,7 +27,6 @@ use std::time::Duration;
 use event_listener::{Event, EventListener};
 
 use crate::clock::Clock;
-use crate::error::BreakerError;
 use crate::op::Answer;
 use crate::sent::Sent;
 use crate::wire::{Decision, Permit, State, Tally, Verdict};
@@ -210,20 +209,6 @@ impl Local {
         (!counted.is_empty()).then_some(Due { epoch, counted })
     }
 
-    /// Puts back what could not be handed over. What is of another epoch by now would be stale anyhow, and what may have
-    /// been counted all the same must not be counted twice.
-    pub fn put_back(&self, due: Due, error: &BreakerError) {
-        if !error.surely_changed_nothing() {
-            return;
-        }
-        let gate = self.gate();
-        if gate.counting == Some(due.epoch)
-            && let Some(cells) = self.cells.get()
-        {
-            cells.put_back(gate.generation, due.counted);
-        }
-    }
-
     /// Whether anything is counted that the store has not been told.
     fn has_counts(&self) -> bool {
         self.cells.get().is_some_and(|cells| !cells.is_empty())
@@ -241,10 +226,20 @@ impl Local {
     }
 
     /// Takes in the answer to an acquire. What was counted under another epoch comes back.
-    fn learn(&self, ticket: &Ticket, decision: &Decision, version: u64, sent: Sent) -> (Option<u32>, Option<Due>) {
+    fn learn(
+        &self,
+        ticket: &Ticket,
+        decision: &Decision,
+        version: u64,
+        sent: Sent,
+        clock: &dyn Clock,
+    ) -> (Option<u32>, Option<Due>) {
         let mut gate = self.gate();
         let look = Look::of(decision, sent);
-        gate.shares = look.answers() || matches!(decision, Decision::Probe(_));
+        // From a store that takes longer than a look holds, no answer serves others: who waited for it would only have
+        // to wait in line.
+        let serves = look.answers() && look.age(clock, clock.lag()).is_some();
+        gate.shares = serves || matches!(decision, Decision::Probe(_));
         if gate.ended != ticket.ended || version < gate.version {
             return (None, None);
         }

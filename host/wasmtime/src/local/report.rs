@@ -7,6 +7,7 @@ use super::look::Terms;
 use super::{Due, Local};
 use crate::breaker::{Breaker, millis};
 use crate::error::BreakerError;
+use crate::events;
 use crate::op::Call;
 use crate::recorded::Recorded;
 use crate::wire::{Outcome, Permit, Receipt, Tally};
@@ -18,6 +19,38 @@ pub(crate) struct Admitted {
     /// Where its success is counted; none where it is reported at once.
     pub generation: Option<u32>,
     pub slower_than: Option<Duration>,
+}
+
+impl Admitted {
+    fn permit(&self) -> Permit {
+        Permit { epoch: self.epoch, lease: None }
+    }
+
+    /// What reports an outcome, with the successes before it.
+    fn call(&self, outcome: Outcome, took: Option<Duration>, before: Option<Due>) -> Call {
+        match before.and_then(|before| self.tally(outcome, took, Some(before))) {
+            Some(tally) => Call::ReportTally { permit: self.permit(), tally },
+            None => Call::Report { permit: self.permit(), outcome, took: took.map(millis) },
+        }
+    }
+
+    /// An outcome and the successes before it; none where it counts nowhere.
+    fn tally(&self, outcome: Outcome, took: Option<Duration>, before: Option<Due>) -> Option<Tally> {
+        let before = before.map_or_else(Tally::default, |before| before.tally());
+        let (plain, slow) = match Terms::is_slow(self.slower_than, took) {
+            false => (1, 0),
+            true => (0, 1),
+        };
+        match outcome {
+            Outcome::Ignored => None,
+            Outcome::Success => Some(Tally {
+                successes: before.successes + plain,
+                slow_successes: before.slow_successes + slow,
+                ..before
+            }),
+            Outcome::Failure | Outcome::Timeout => Some(Tally { failures: plain, slow_failures: slow, ..before }),
+        }
+    }
 }
 
 impl Breaker {
@@ -32,7 +65,7 @@ impl Breaker {
         if self.record_here(admitted, outcome, took) {
             return Ok(if outcome == Outcome::Success { Recorded::Later } else { Recorded::Nothing });
         }
-        self.record_there(admitted, outcome, took).map(Recorded::Now)
+        self.record_there(admitted, outcome, took)
     }
 
     /// Counts a success that is not slow, where it may be counted in memory.
@@ -71,36 +104,76 @@ impl Breaker {
         inner.local.as_ref().is_some_and(|admission| local.holds(generation, &*inner.clock, admission.lag))
     }
 
-    /// Reports to the component now; a failure in one write with the successes before it.
+    /// Reports to the component: now, or where the store cannot be reached later; then it is kept until it can.
     pub(crate) fn record_there(
         &self,
         admitted: Admitted,
         outcome: Outcome,
         took: Option<Duration>,
+    ) -> Result<Recorded, BreakerError> {
+        let inner = &self.handle.host.inner;
+        let kept = |before: Option<Due>| match admitted.tally(outcome, took, before) {
+            Some(tally) => {
+                inner.keep_tally(&self.handle.dependency, admitted.epoch, tally);
+                Recorded::Later
+            }
+            None => Recorded::Nothing,
+        };
+        inner.deliver_before(self.dependency());
+        let before = self.counted_before(admitted, outcome);
+        if inner.reports_wait() {
+            return Ok(kept(before));
+        }
+        match self.receipt(admitted.call(outcome, took, before)) {
+            Err(error) if error.is_outage() && error.surely_changed_nothing() => {
+                events::undelivered(&inner.namespace, self.dependency(), &error);
+                Ok(kept(before))
+            }
+            Err(error) => {
+                self.keep_counts(before, &error);
+                Err(error)
+            }
+            Ok(receipt) => Ok(Recorded::Now(receipt)),
+        }
+    }
+
+    /// Reports to the component now, and once.
+    pub(crate) fn report_there(
+        &self,
+        admitted: Admitted,
+        outcome: Outcome,
+        took: Option<Duration>,
     ) -> Result<Receipt, BreakerError> {
-        let permit = Permit { epoch: admitted.epoch, lease: None };
-        let alone = || self.receipt(Call::Report { permit, outcome, took: took.map(millis) });
+        self.handle.host.inner.deliver_before(self.dependency());
+        let before = self.counted_before(admitted, outcome);
+        self.receipt(admitted.call(outcome, took, before)).inspect_err(|error| self.keep_counts(before, error))
+    }
+
+    /// The successes that go with a failure, in one write.
+    fn counted_before(&self, admitted: Admitted, outcome: Outcome) -> Option<Due> {
         let failed = matches!(outcome, Outcome::Failure | Outcome::Timeout);
-        let Some(local) = self.handle.local.as_ref().filter(|_| failed) else { return alone() };
-        match local.drain() {
-            None => alone(),
-            Some(before) if before.epoch == permit.epoch => {
-                let slow = Terms::is_slow(admitted.slower_than, took);
-                let tally = Tally { failures: (!slow).into(), slow_failures: slow.into(), ..before.tally() };
-                self.receipt(Call::ReportTally { permit, tally }).inspect_err(|error| local.put_back(before, error))
-            }
-            Some(other) => {
-                self.settle(Some(other));
-                alone()
-            }
+        let before = self.handle.local.as_ref().filter(|_| failed)?.drain()?;
+        if before.epoch == admitted.epoch {
+            return Some(before);
+        }
+        self.settle(Some(before));
+        None
+    }
+
+    /// Keeps successes that went with a report which failed.
+    fn keep_counts(&self, before: Option<Due>, error: &BreakerError) {
+        if let Some(before) = before {
+            self.handle.host.inner.keep_counts(&self.handle.dependency, before, error);
         }
     }
 
     /// Hands over what this process has counted, so that who speaks to the store sees it. What the store will not take
     /// stays counted; the operation that follows will say so itself.
     pub(crate) fn settle_counts(&self) {
+        let inner = &self.handle.host.inner;
+        inner.deliver_before(self.dependency());
         if let Some(local) = &self.handle.local {
-            self.handle.host.inner.hand_over(local, None);
+            inner.hand_over(local, None);
         }
     }
 

@@ -71,14 +71,12 @@ pub(super) struct Place {
     pub clock: Arc<dyn Clock>,
     pub namespace: Box<str>,
     history: usize,
-    least_lease: LeastLease,
     pub default_policy: Policy,
 }
 
 impl Place {
     pub fn records(&self) -> Records<'_> {
-        let Place { store, namespace, history, least_lease, .. } = self;
-        Records { store, namespace, history: *history, least_lease: *least_lease }
+        Records { store: &*self.store, namespace: &self.namespace, history: self.history }
     }
 }
 
@@ -179,8 +177,7 @@ impl PluginCtxBuilder {
     /// # Errors
     /// [`ContextError`]: what is chosen does not suit the store of the records.
     pub fn build(&self) -> Result<PluginCtx, ContextError> {
-        let least_lease = LeastLease::on(&*self.store);
-        if let Some(fault) = least_lease.fault(&self.default_policy) {
+        if let Some(fault) = LeastLease::on(&*self.store).fault(&self.default_policy) {
             return Err(ContextError::InvalidPolicy(vec![fault]));
         }
         let direct = match (self.commits, self.store.max_skew()) {
@@ -200,7 +197,6 @@ impl PluginCtxBuilder {
                 clock: self.clock.clone(),
                 namespace: self.namespace.clone(),
                 history: self.history,
-                least_lease,
                 default_policy: self.default_policy,
             }),
         })

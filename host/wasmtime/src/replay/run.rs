@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::namespace::OwnNamespace;
-use super::steps::{Run, Show};
+use super::steps::{Run, Show, in_file_names};
 use super::target::{Ground, Taker, Target};
 use super::untimed::Untimed;
 use super::{Answer, Report, Scenario};
 use crate::address::{self, Stay};
 use crate::store::{MemoryStore, Store};
-use crate::{Component, Host, ManualClock, OpenError, StoreError};
+use crate::{BreakerError, Component, Host, ManualClock, OpenError, StoreError};
 
 /// Why a replay file was not run to its end. Expectations that do not hold are no error; they are in the [`Report`].
 #[derive(Debug, thiserror::Error)]
@@ -214,10 +214,8 @@ impl Surroundings<'_> {
         };
         taker.map_err(|error| match error {
             OpenError::InvalidPolicy(faults) => {
-                // Named as in the file.
-                let faults = faults.iter().map(|fault| format!("{}: {}", fault.field.replace('-', "_"), fault.why));
-                let faults: Vec<String> = faults.collect();
-                ReplayError::Malformed { line: 1, why: format!("the policy is invalid: {}", faults.join("; ")) }
+                let why = BreakerError::InvalidPolicy(in_file_names(faults)).to_string();
+                ReplayError::Malformed { line: 1, why }
             }
             other => ReplayError::Open(other),
         })

@@ -9,7 +9,7 @@ use super::scenario::{Action, Control, Report, Step};
 use super::target::Taker;
 use super::{Answer, Failure};
 use crate::op::{self, Call};
-use crate::{BreakerError, Inspection, Permit, Receipt, Verdict};
+use crate::{BreakerError, Inspection, Permit, PolicyFault, Receipt, Verdict};
 
 /// What a call of the component came to: its answer, or how it refused.
 pub(super) type Answered<T> = Result<T, Refused>;
@@ -258,8 +258,17 @@ fn answered<T>(
         }
         Err(BreakerError::Store(error)) => Err(error.into()),
         Err(error @ BreakerError::Component(_)) => Ok(Err(Refused { text: error.to_string(), by_component: false })),
+        Err(BreakerError::InvalidPolicy(faults)) => {
+            let error = BreakerError::InvalidPolicy(in_file_names(faults));
+            Ok(Err(Refused { text: format!("error: {error}"), by_component: true }))
+        }
         Err(error) => Ok(Err(Refused { text: format!("error: {error}"), by_component: true })),
     }
+}
+
+/// Faults with the fields named as the files name them.
+pub(super) fn in_file_names(faults: Vec<PolicyFault>) -> Vec<PolicyFault> {
+    faults.into_iter().map(PolicyFault::in_file_names).collect()
 }
 
 fn receipt(answer: Result<op::Answer, BreakerError>) -> Result<Answered<Receipt>, ReplayError> {

@@ -1,10 +1,12 @@
 //! Runs of small scenarios through the real component.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::{Answer, Replay, ReplayError, Report, Scenario};
-use crate::store::{MemoryStore, Store};
+use crate::store::Store;
+use crate::testing::{Asked, Watched};
 
 const FIRST: &str =
     r#"{"scenario": "s", "policy": {"consecutive_failures": 1, "failure_rate": null, "jitter_percent": 0}}"#;
@@ -141,14 +143,16 @@ fn the_policy_of_the_first_line_holds_for_every_dependency_and_after_forgetting(
     assert_eq!(failures(&steps), [""; 0]);
 }
 
-/// Counts what is left in a store that runs have used.
-fn left_in(store: &MemoryStore, names: &std::sync::Mutex<Vec<String>>) -> usize {
-    names.lock().unwrap().iter().map(|name| store.list(name).unwrap().len()).sum()
-}
-
 #[test]
 fn nothing_stays_in_the_store_also_when_a_run_is_broken_off() {
-    let store = Arc::new(Watched::default());
+    let names: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+    let noted = names.clone();
+    let store = Arc::new(Watched::that(move |asked| {
+        if let Asked::Commit(writes) = asked {
+            noted.lock().unwrap().extend(writes.iter().map(|write| write.key.namespace.to_owned()));
+        }
+        Ok(())
+    }));
     let stop = Arc::new(AtomicBool::new(false));
     let replay = Replay::on(Arc::clone(&store) as Arc<dyn Store>).stop_when(Arc::clone(&stop));
     assert!(replay.run(&scenario(&TRIP)).unwrap().holds());
@@ -162,8 +166,17 @@ fn nothing_stays_in_the_store_also_when_a_run_is_broken_off() {
         let _ = replay.run_showing(&scenario(&TRIP), |answer| assert!(!at_the_report(answer), "on purpose"));
     });
     std::panic::catch_unwind(panicking).unwrap_err();
-    assert_eq!(store.names.lock().unwrap().len(), 3, "each run has a namespace of its own");
-    assert_eq!(left_in(&store.inner, &store.names), 0);
+    let names = names.lock().unwrap();
+    assert_eq!(names.len(), 3, "each run has a namespace of its own");
+    assert!(names.iter().all(|name| store.list(name).unwrap().is_empty()));
+}
+
+#[test]
+fn a_policy_that_is_refused_is_named_as_in_the_file() {
+    let steps = [r#"{"at": 0, "do": "configure", "policy": {"open_ms": 0, "lease_ms": 9, "probe_max_ms": 8}}"#];
+    let failures = failures(&steps);
+    assert!(failures[0].contains("open_ms: must be a whole number"), "{failures:?}");
+    assert!(failures[0].contains("probe_max_ms: must be at least lease_ms"), "{failures:?}");
 }
 
 #[test]
@@ -174,51 +187,4 @@ fn answers_are_shown_one_by_one() {
     assert_eq!(shown.len(), 3);
     assert!(shown[0].starts_with("line 2: at 7: acquire payments by B: proceed; epoch "), "{shown:?}");
     assert!(shown[2].contains("inspect payments by A: state closed, override none"), "{shown:?}");
-}
-
-/// A store that remembers which namespaces were written.
-#[derive(Debug, Default)]
-struct Watched {
-    inner: MemoryStore,
-    names: std::sync::Mutex<Vec<String>>,
-}
-
-impl Store for Watched {
-    fn load(&self, key: crate::store::Key<'_>) -> Result<crate::store::Snapshot, crate::StoreError> {
-        self.inner.load(key)
-    }
-
-    fn commit(
-        &self,
-        writes: &[crate::store::Write<'_>],
-    ) -> Result<Vec<crate::store::CommitOutcome>, crate::StoreError> {
-        let mut names = self.names.lock().unwrap();
-        for write in writes {
-            if !names.iter().any(|name| name == write.key.namespace) {
-                names.push(write.key.namespace.to_owned());
-            }
-        }
-        self.inner.commit(writes)
-    }
-
-    fn list(&self, namespace: &str) -> Result<Vec<String>, crate::StoreError> {
-        self.inner.list(namespace)
-    }
-
-    fn history(&self, key: crate::store::Key<'_>, limit: usize) -> Result<Vec<crate::Transition>, crate::StoreError> {
-        self.inner.history(key, limit)
-    }
-
-    fn transitions(
-        &self,
-        namespace: &str,
-        after: crate::store::Cursor,
-        limit: usize,
-    ) -> Result<crate::store::Page, crate::StoreError> {
-        self.inner.transitions(namespace, after, limit)
-    }
-
-    fn remove_namespace(&self, namespace: &str) -> Result<(), crate::StoreError> {
-        self.inner.remove_namespace(namespace)
-    }
 }

@@ -22,6 +22,7 @@
 
 #[cfg(feature = "etcd")]
 pub mod etcd;
+mod late;
 mod memory;
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -30,6 +31,7 @@ pub mod sqlite;
 
 use std::time::Duration;
 
+pub(crate) use late::Late;
 pub use memory::MemoryStore;
 
 use crate::error::OpenError;
@@ -186,7 +188,8 @@ pub trait Store: Send + Sync + 'static {
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError>;
 
     /// The transitions of a namespace after a position, at most `limit`, in the order of their commits. Those that have
-    /// left the history since are left out.
+    /// left the history since are left out. Once a position was given out, nothing comes to be seen before it: who reads on
+    /// from page to page, while others write, passes none by.
     ///
     /// # Errors
     /// Those of the store.

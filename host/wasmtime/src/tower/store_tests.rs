@@ -17,67 +17,33 @@ use tower_service::Service;
 
 use super::tests::{MS, due, service, wait_until};
 use super::*;
-use crate::store::{CommitOutcome, Cursor, Key, Locked, MemoryStore, Page, Snapshot, Store, StoreError, Write};
-use crate::{Breaker, BreakerError, CallError, Host, HostBuilder, OnStoreError, Policy, State, Transition};
+use crate::testing::{Watched, down};
+use crate::{Breaker, BreakerError, CallError, Host, HostBuilder, OnStoreError, Policy, State};
 
-/// A store that keeps note of the threads that use it, and fails while it is told to.
+/// The threads that use a store, and whether it fails.
 #[derive(Default)]
-struct Watched {
-    inner: MemoryStore,
+struct Use {
     threads: Mutex<HashSet<ThreadId>>,
     down: AtomicBool,
 }
 
-impl Watched {
-    fn used(&self) -> Result<&MemoryStore, StoreError> {
-        self.threads.lock().unwrap().insert(thread::current().id());
-        match self.down.load(Ordering::SeqCst) {
-            true => Err(StoreError::Unavailable { place: "watched".to_owned(), why: "it is down".to_owned() }),
-            false => Ok(&self.inner),
-        }
-    }
-
+impl Use {
     fn threads(&self) -> HashSet<ThreadId> {
         self.threads.lock().unwrap().clone()
     }
 }
 
-impl Store for Watched {
-    fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        self.used()?.load(key)
-    }
-
-    fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
-        self.used()?.commit(writes)
-    }
-
-    fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
-        self.used()?.lock()
-    }
-
-    fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
-        self.used()?.list(namespace)
-    }
-
-    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
-        self.used()?.history(key, limit)
-    }
-
-    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
-        self.used()?.transitions(namespace, after, limit)
-    }
-
-    fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
-        self.used()?.remove_namespace(namespace)
-    }
-}
-
 /// A breaker whose first failure trips it.
-fn watched(builder: HostBuilder, fresh_ms: u64) -> (Arc<Watched>, Breaker) {
-    let store = Arc::new(Watched::default());
+fn watched(builder: HostBuilder, fresh_ms: u64) -> (Arc<Use>, Breaker) {
+    let used: Arc<Use> = Arc::default();
+    let noted = used.clone();
+    let store = Watched::that(move |_| {
+        noted.threads.lock().unwrap().insert(thread::current().id());
+        if noted.down.load(Ordering::SeqCst) { Err(down()) } else { Ok(()) }
+    });
     let policy = Policy { consecutive_failures: 1, fresh_ms, ..Policy::default() };
-    let host = builder.shared_store(store.clone()).default_policy(policy).build().unwrap();
-    (store, host.breaker("a"))
+    let host = builder.store(store).default_policy(policy).build().unwrap();
+    (used, host.breaker("a"))
 }
 
 /// Whether it was woken.
@@ -185,15 +151,18 @@ fn while_the_store_fails_calls_are_made_or_not_as_the_host_was_told() {
 }
 
 #[test]
-fn a_store_that_fails_while_the_call_runs_takes_no_response_away() {
+fn a_store_that_fails_while_the_call_runs_takes_no_response_away_and_is_told_later() {
     let (store, breaker) = watched(Host::builder(), 0);
     let down = store.clone();
     let answer = move |up: bool| {
         down.down.store(true, Ordering::SeqCst);
         async move { if up { Ok("receipt") } else { Err("refused") } }
     };
-    let mut service = BreakerLayer::new(breaker).layer(service(answer));
+    let mut service = BreakerLayer::new(breaker.clone()).layer(service(answer));
     assert_eq!(block_on(service.call(true)), Ok("receipt"));
     store.down.store(false, Ordering::SeqCst);
+    wait_until("the success", || breaker.inspect().unwrap().calls == 1);
     assert_eq!(block_on(service.call(false)), Err(CallError::Failed("refused")));
+    store.down.store(false, Ordering::SeqCst);
+    wait_until("the failure", || breaker.inspect().unwrap().state == State::Open);
 }

@@ -186,6 +186,15 @@ pub struct PolicyFault {
     pub why: String,
 }
 
+impl PolicyFault {
+    /// The same, with the fields named as in policy files: those of which it speaks as well, which are lengths of time.
+    pub fn in_file_names(self) -> PolicyFault {
+        let named = |word: &str| if word.ends_with("-ms") { word.replace('-', "_") } else { word.to_owned() };
+        let why = self.why.split(' ').map(named).collect::<Vec<_>>().join(" ");
+        PolicyFault { field: self.field.replace('-', "_"), why }
+    }
+}
+
 impl std::fmt::Display for PolicyFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.field, self.why)

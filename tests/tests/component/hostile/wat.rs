@@ -1,25 +1,12 @@
 //! Makes components of our world from bodies of functions, in WAT.
 
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
-use wit_parser::Resolve;
+use wit_parser::{Resolve, WorldId};
 
-/// The exports of our world and their core types.
-const EXPORTS: [(&str, &str); 14] = [
-    ("setup@0.1.0#set-default-policy", "(param i32) (result i32)"),
-    ("setup@0.1.0#built-in-policy", "(result i32)"),
-    ("breaker@0.1.0#acquire", "(param i32 i32 i32 i32) (result i32)"),
-    ("breaker@0.1.0#report", "(param i32 i32 i64 i32 i64 i32 i32 i64) (result i32)"),
-    ("breaker@0.1.0#report-tally", "(param i32 i32 i64 i32 i64 i64 i64 i64 i64) (result i32)"),
-    ("breaker@0.1.0#renew", "(param i32 i32 i64 i32 i64) (result i32)"),
-    ("breaker@0.1.0#release", "(param i32 i32 i64 i32 i64) (result i32)"),
-    ("control@0.1.0#inspect", "(param i32 i32) (result i32)"),
-    ("control@0.1.0#policy", "(param i32 i32) (result i32)"),
-    ("control@0.1.0#configure", "(param i32) (result i32)"),
-    ("control@0.1.0#force", "(param i32 i32 i32 i32 i64 i32 i32) (result i32)"),
-    ("control@0.1.0#reset", "(param i32 i32) (result i32)"),
-    ("control@0.1.0#forget", "(param i32 i32) (result i32)"),
-    ("control@0.1.0#prune", "(param i32 i32 i64) (result i32)"),
-];
+const WIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit");
+
+#[path = "../../../../host/wasmtime/src/testing/exports.rs"]
+mod exports;
 
 /// Hands out memory from 8192 to the end of the first page, again and again.
 const REALLOC: &str = "(local $at i32)
@@ -45,7 +32,6 @@ impl Wat {
     ///
     /// The global `$hurt` is 0 in a new instance; `$next` is where arguments and what the host answers are put next.
     pub fn body(mut self, export: &str, body: &str) -> Wat {
-        assert!(EXPORTS.iter().any(|(name, _)| name.ends_with(&format!("#{export}"))), "{export}");
         self.bodies.push((export.to_owned(), body.to_owned()));
         self
     }
@@ -62,12 +48,17 @@ impl Wat {
     }
 
     pub fn component(&self) -> Vec<u8> {
-        let functions: String = EXPORTS
+        let (resolve, world) = world(WIT.as_ref(), |_| {});
+        let exports = exports::exports(&resolve, world);
+        for (export, _) in &self.bodies {
+            assert!(exports.iter().any(|(name, _)| name.ends_with(&format!("#{export}"))), "{export}");
+        }
+        let functions: String = exports
             .iter()
             .map(|(name, ty)| {
                 let own = self.bodies.iter().find(|(export, _)| name.ends_with(&format!("#{export}")));
                 let body = own.map_or("i32.const 1024", |(_, body)| body);
-                format!("(func (export \"halfopen:breaker/{name}\") {ty} {body})\n")
+                format!("(func (export \"{name}\") {ty} {body})\n")
             })
             .collect();
         let realloc = self.realloc.as_deref().unwrap_or(REALLOC);
@@ -96,17 +87,22 @@ impl Wat {
                 {functions}
                 {more})"#
         );
-        encode(&module, concat!(env!("CARGO_MANIFEST_DIR"), "/../wit").as_ref(), |_| {})
+        encode(&module, WIT.as_ref(), |_| {})
     }
 }
 
 /// Makes a component of a core module; `edit` may change the contract first.
 pub fn encode(module: &str, wit: &std::path::Path, edit: impl FnOnce(&mut Resolve)) -> Vec<u8> {
     let mut module = ::wat::parse_str(module).unwrap();
+    let (resolve, world) = world(wit, edit);
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).unwrap();
+    ComponentEncoder::default().module(&module).unwrap().encode().unwrap()
+}
+
+fn world(wit: &std::path::Path, edit: impl FnOnce(&mut Resolve)) -> (Resolve, WorldId) {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_path(wit).unwrap();
     edit(&mut resolve);
     let world = resolve.select_world(&[package], Some("component")).unwrap();
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false).unwrap();
-    ComponentEncoder::default().module(&module).unwrap().encode().unwrap()
+    (resolve, world)
 }

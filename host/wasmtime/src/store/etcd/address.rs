@@ -34,6 +34,10 @@ impl EtcdOptions {
             Some((user, hosts)) => (Some(user), hosts),
             None => (None, authority),
         };
+        if user.is_none() && hosts.contains(':') && prefix.contains('@') {
+            // Or else a part of the password would be taken for the port, and shown.
+            return Err(invalid("a `/` in a user's name or password is written `%2F`, and an `@` in the prefix `%40`"));
+        }
         let endpoints = hosts.split(',').filter(|host| !host.is_empty()).map(str::to_owned).collect();
         let mut options = EtcdOptions { endpoints, ..EtcdOptions::default() };
         if let Some(user) = user {
@@ -158,6 +162,7 @@ mod tests {
             ("etcd:///a", "names no host"),
             ("etcd://a:hunter2@", "names no host"),
             ("etcd://hunter2@one", "needs a password"),
+            ("etcd://a:hunter2/x@one", "written `%2F`"),
             ("etcd://a:hunter2@one:x", "`one:x` is no host"),
             ("etcd://a:hunter2@one/a//b", "empty part"),
             ("etcd://a:hunter2@one/a%0Ab", "control character"),

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ureq::http::{Response, StatusCode};
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
 use super::super::StoreError;
 use super::fault::{self, Attempt};
 use super::gateway::{Answer, AuthenticateRequest, AuthenticateResponse};
+use super::lookup::Lookup;
 use super::measure::Timepiece;
 use super::options::{EtcdOptions, EtcdUser, with_port};
 use super::place::Place;
@@ -84,7 +86,7 @@ impl Client {
         };
         let members: Vec<Member> = options.endpoints.iter().map(member).collect();
         Ok(Client {
-            agent: config.build().new_agent(),
+            agent: Agent::with_parts(config.build(), DefaultConnector::new(), Lookup::default()),
             preferred: AtomicUsize::new(0),
             user: options.user.clone(),
             token: Mutex::new(None),

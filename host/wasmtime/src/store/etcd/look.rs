@@ -51,7 +51,7 @@ impl<'a> Look<'a> {
     }
 }
 
-fn present(place: &Place, key: Key<'_>, kv: &KeyValue) -> Result<Present, StoreError> {
+pub(super) fn present(place: &Place, key: Key<'_>, kv: &KeyValue) -> Result<Present, StoreError> {
     let (head, data) = value::read_record(&kv.value.0).map_err(|fault| place.unreadable(key, fault))?;
     Ok(Present { mod_revision: kv.mod_revision, head, data })
 }

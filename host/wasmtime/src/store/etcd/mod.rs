@@ -43,6 +43,7 @@ mod history;
 mod keys;
 mod known;
 mod look;
+mod lookup;
 mod measure;
 mod options;
 mod place;
@@ -113,16 +114,13 @@ impl Store for EtcdStore {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
         let until = self.client.until();
         loop {
-            let (seen, member) = self.look(&[key], until)?;
+            let (seen, member) = self.look_at_one(key, until)?;
             // What was looked at before a comparison of the clocks is old by then.
             if !self.client.is_in_time()? {
                 self.client.compare(member)?;
                 continue;
             }
-            let Some(seen) = seen.first() else {
-                return Err(self.client.place.corrupt("it gave no answer for a record"));
-            };
-            self.check_date(seen, member)?;
+            self.check_date(&seen, member)?;
             return Ok(seen.snapshot(self.client.time.now()));
         }
     }

@@ -1,9 +1,10 @@
 //! PostgreSQL: for callers on many machines that share a database.
 //!
-//! A load is one round trip, and so is a commit, of however many writes: a function in the database judges them one after
-//! the other and adds the transitions, in one transaction. A single write without transitions goes by a statement of its
-//! own, at the price of a bare `UPDATE`; where it had to wait for another that was faster, it takes a second one. No lock is held while the component runs. The time is the
-//! database's ([`Snapshot::at`]), so the clocks of the callers' machines do not matter.
+//! A load is one round trip (two where there is no record), and so is a commit, of however many writes: a function in the
+//! database judges them one after the other and adds the transitions, in one transaction. A single write without transitions
+//! goes by a statement of its own, at the price of a bare `UPDATE`; where another was faster, it takes a second one. No lock
+//! is held while the component runs. The time is the database's ([`Snapshot::at`]), so the clocks of the callers' machines do
+//! not matter.
 //!
 //! # Rights
 //!
@@ -33,8 +34,9 @@
 //!
 //! # When something fails
 //!
-//! Every operation ends in time ([`PostgresOptions::timeout`]). A connection that was lost is replaced, and while the
-//! server cannot be reached it is tried again ever more seldom, every 2 s at the end; in between, operations fail at once.
+//! Every operation ends in time ([`PostgresOptions::timeout`]), and a connection that was lost is replaced. While the server
+//! cannot be reached each operation finds that out for itself; that few of them do so is up to the host
+//! ([`OnStoreError`](crate::OnStoreError)).
 //! Where the answer to a commit was lost, the same commit is asked for again on another connection: each write leaves a
 //! token in its record, by which it is recognised if it was done, and which shows if it was not. Only where that cannot be
 //! told in twice the time is it [`StoreError::InDoubt`].
@@ -129,8 +131,18 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        let found = self.read(Statement::Load, &[&bytes(key.namespace), &bytes(key.dependency)], rows::snapshot)?;
-        found.into_iter().next().ok_or_else(|| self.session.options.other("it answered a load with nothing"))
+        let session = &self.session;
+        let (namespace, dependency) = (bytes(key.namespace), bytes(key.dependency));
+        let key: [&(dyn ToSql + Sync); 2] = [&namespace, &dependency];
+        let rows = session.run(Effect::Repeatable, async |conversation, _| {
+            let found = conversation.ask(&session.texts, Statement::Find, &key).await?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            conversation.ask(&session.texts, Statement::Load, &key).await
+        })?;
+        let row = rows.first().ok_or_else(|| session.options.other("it answered a load with nothing"))?;
+        rows::snapshot(row).map_err(|why| session.options.corrupt(why))
     }
 
     fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {

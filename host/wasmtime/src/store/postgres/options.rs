@@ -53,6 +53,10 @@ impl PostgresOptions {
 
 fn parse(address: &str) -> Result<PostgresOptions, String> {
     let (base, query) = split(address);
+    if base.matches('@').count() > 1 {
+        // What of a password comes after the first would be taken for the host and the database, and shown.
+        return Err("an `@` in a user's name, a password or a database is written `%40`".to_owned());
+    }
     let mut own = Own::default();
     let mut theirs = String::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -259,6 +263,8 @@ mod tests {
         for address in [
             "postgres://me:hush@db:1/app",
             "postgres://me:hu?sh@db/app?timeout=1",
+            "postgres://me:hu/sh@db/app",
+            "postgres://me:hu%40/sh@db/app",
             "postgres://db/app?user=me&password=hush",
             "postgres://a:1,b:2/app?password=hush",
         ] {
@@ -266,7 +272,13 @@ mod tests {
             let shown = format!("{} {options:?}", options.place);
             assert!(!shown.contains("hu"), "{shown}");
         }
-        for wrong in ["postgres://me:hush@db:port/app", "postgres://me:hu?sh@db/app?none=1", "postgres://me:hush@"] {
+        for wrong in [
+            "postgres://me:hush@db:port/app",
+            "postgres://me:hu?sh@db/app?none=1",
+            "postgres://me:hush@",
+            "postgres://me:x@hu/sh@db/app",
+            "postgres://me:/hu@sh@db/app",
+        ] {
             let error = PostgresOptions::from_address(wrong).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("hu"), "{error}");
         }

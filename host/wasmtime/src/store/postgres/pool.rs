@@ -1,18 +1,13 @@
 //! Connections, lent out one operation at a time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::fault::{Failed, Nature};
 use super::link::Link;
 use super::options::PostgresOptions;
-use crate::error::StoreError;
-
-/// After a failure it waits so long before it connects again, twice as long after the next, and so on up to a bound.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 pub(super) struct Pool {
     tls: MakeRustlsConnect,
@@ -26,23 +21,8 @@ pub(super) struct Pool {
 struct Shelf {
     idle: Vec<Link>,
     lent: usize,
-    /// Since the server could not be reached; none while it can.
-    outage: Option<Outage>,
-}
-
-struct Outage {
-    error: StoreError,
-    pause: Duration,
-    until: Instant,
-}
-
-/// How long to try when there is no connection to be had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
-    /// Whoever asks hears at once of an outage that is known.
-    Short,
-    /// It waits until the end.
-    Long,
+    /// How many wait for one that is lent.
+    waiting: usize,
 }
 
 /// A connection on loan. Dropped without [`give_back`](Loan::give_back), it is closed.
@@ -68,7 +48,7 @@ impl Pool {
     }
 
     /// Lends a connection; makes one where none is idle, and waits while all are lent.
-    pub fn lend(&self, options: &PostgresOptions, until: Instant, patience: Patience) -> Result<Loan<'_>, Failed> {
+    pub fn lend(&self, options: &PostgresOptions, until: Instant) -> Result<Loan<'_>, Failed> {
         let unreachable = |error| Failed { error, nature: Nature::Unreachable };
         let mut shelf = self.shelf();
         loop {
@@ -82,25 +62,18 @@ impl Pool {
             }
             let now = Instant::now();
             if now >= until {
-                return Err(unreachable(match &shelf.outage {
-                    Some(outage) => outage.error.clone(),
-                    None => options.unavailable(format!(
-                        "all {} connections were busy for longer than {} ms; allow more with `connections`",
-                        options.connections,
-                        options.timeout.as_millis()
-                    )),
-                }));
+                return Err(unreachable(options.unavailable(format!(
+                    "all {} connections were busy for longer than {} ms; allow more with `connections`",
+                    options.connections,
+                    options.timeout.as_millis()
+                ))));
             }
-            let wait_until = match &shelf.outage {
-                Some(outage) if outage.until > now => match patience {
-                    Patience::Short => return Err(unreachable(outage.error.clone())),
-                    Patience::Long => outage.until.min(until),
-                },
-                _ if shelf.lent < options.connections.max(1) => break,
-                _ => until,
-            };
-            let wait = wait_until.saturating_duration_since(now);
-            shelf = self.returned.wait_timeout(shelf, wait).unwrap_or_else(PoisonError::into_inner).0;
+            if shelf.lent < options.connections.max(1) {
+                break;
+            }
+            shelf.waiting += 1;
+            shelf = self.returned.wait_timeout(shelf, until - now).unwrap_or_else(PoisonError::into_inner).0;
+            shelf.waiting -= 1;
         }
         shelf.lent += 1;
         drop(shelf);
@@ -108,30 +81,11 @@ impl Pool {
         let limit = until.min(Instant::now() + options.connect_timeout);
         match Link::make(&self.server, self.tls.clone(), limit) {
             Ok(link) => {
-                self.shelf().outage = None;
                 loan.link = Some(link);
                 Ok(loan)
             }
-            Err(error) => {
-                let error = options.not_made(&error);
-                self.note_outage(&error);
-                Err(unreachable(error))
-            }
+            Err(error) => Err(unreachable(options.not_made(&error))),
         }
-    }
-
-    fn note_outage(&self, error: &StoreError) {
-        let mut shelf = self.shelf();
-        let now = Instant::now();
-        let pause = match &shelf.outage {
-            // Somebody else has failed at the same time.
-            Some(outage) if outage.until > now => return,
-            Some(outage) => (outage.pause * 2).min(LONGEST_PAUSE),
-            None => FIRST_PAUSE,
-        };
-        // From many processes they do not all come back together.
-        let until = now + pause.mul_f64(0.5 + fastrand::f64() / 2.0);
-        shelf.outage = Some(Outage { error: error.clone(), pause, until });
     }
 
     /// Closes the connections that are idle.
@@ -159,7 +113,11 @@ impl Loan<'_> {
 
 impl Drop for Loan<'_> {
     fn drop(&mut self) {
-        self.pool.shelf().lent -= 1;
-        self.pool.returned.notify_one();
+        let mut shelf = self.pool.shelf();
+        shelf.lent -= 1;
+        // A call of the system each time, also where nobody waits.
+        if shelf.waiting > 0 {
+            self.pool.returned.notify_one();
+        }
     }
 }

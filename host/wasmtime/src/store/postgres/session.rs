@@ -8,7 +8,7 @@ use tokio_postgres::Error;
 use super::fault::{Failed, Nature};
 use super::link::Conversation;
 use super::options::PostgresOptions;
-use super::pool::{Patience, Pool};
+use super::pool::Pool;
 use super::schema;
 use super::statements::Texts;
 use crate::error::StoreError;
@@ -96,8 +96,7 @@ impl Session {
         doubt: Doubt,
         work: &mut impl AsyncFnMut(&mut Conversation<'_>, Doubt) -> Result<T, Error>,
     ) -> Result<T, Failed> {
-        let patience = if doubt == Doubt::None { Patience::Short } else { Patience::Long };
-        let mut loan = self.pool.lend(&self.options, until, patience)?;
+        let mut loan = self.pool.lend(&self.options, until)?;
         let Some(link) = loan.link() else {
             return Err(Failed { error: self.options.silent(), nature: Nature::Unreachable });
         };

@@ -5,6 +5,7 @@ use tokio_postgres::types::Type;
 /// One of the statements that a store runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Statement {
+    Find,
     Load,
     Replace,
     Write,
@@ -17,7 +18,8 @@ pub(super) enum Statement {
 }
 
 impl Statement {
-    pub const ALL: [Statement; 9] = [
+    pub const ALL: [Statement; 10] = [
+        Statement::Find,
         Statement::Load,
         Statement::Replace,
         Statement::Write,
@@ -32,7 +34,7 @@ impl Statement {
     /// The types of its parameters.
     pub fn types(self) -> &'static [Type] {
         match self {
-            Statement::Load => &[Type::BYTEA, Type::BYTEA],
+            Statement::Find | Statement::Load => &[Type::BYTEA, Type::BYTEA],
             Statement::Replace => &[Type::BYTEA, Type::BYTEA, Type::INT8, Type::INT8, Type::BYTEA, Type::INT8],
             Statement::Write => &[
                 Type::INT8_ARRAY,
@@ -58,32 +60,28 @@ impl Statement {
 
     fn text(self) -> &'static str {
         match self {
-            // One row, whatever there is; the floor is only looked up where there is no record. The clock is read after
-            // the record, so that nothing in it is dated later.
+            // A record that is there, as nearly all are, at the price of a bare `SELECT`. The clock is read after the record,
+            // so that nothing in it is dated later.
+            Statement::Find => {
+                "SELECT version, data, clock_timestamp() FROM {schema}.record WHERE namespace = $1 AND dependency = $2"
+            }
+            // One row, whatever there is; the floor is only looked up where there is no record.
             Statement::Load => {
                 "SELECT coalesce(r.version, (SELECT floor FROM {schema}.namespace WHERE namespace = $1), 0), r.data,
                      clock_timestamp()
                  FROM (VALUES (1)) AS one (row)
                  LEFT JOIN {schema}.record AS r ON r.namespace = $1 AND r.dependency = $2"
             }
-            // What most commits are: one write, of a record that is there, without transitions. It answers as `write`
-            // does, and with nothing where that has to judge: it sees no more than was there when it began, and that may
-            // have changed while it waited for others. What is acknowledged is durable, as there.
+            // What most commits are: one write, of a record that is there, without transitions. It answers as `write` does,
+            // and with nothing where that has to judge, as another has written since. What is acknowledged is durable, as
+            // there.
             Statement::Replace => {
-                "WITH done AS (
-                     UPDATE {schema}.record AS r SET
-                         version = $4, data = $5, commits = substr(int8send($6) || r.commits, 1, 512)
-                     WHERE r.namespace = $1 AND r.dependency = $2 AND r.version = $3
-                     RETURNING 1
-                 )
-                 SELECT 0::smallint, NULL::bigint, NULL::bytea, NULL::timestamptz,
+                "UPDATE {schema}.record SET
+                     version = $4, data = $5, commits = substr(int8send($6) || commits, 1, 512)
+                 WHERE namespace = $1 AND dependency = $2 AND version = $3
+                 RETURNING 0::smallint,
                      CASE WHEN current_setting('synchronous_commit') = 'off'
-                         THEN set_config('synchronous_commit', 'on', true) END
-                 FROM done
-                 UNION ALL
-                 SELECT 1::smallint, r.version, r.data, clock_timestamp(), NULL
-                 FROM {schema}.record AS r
-                 WHERE r.namespace = $1 AND r.dependency = $2 AND r.version <> $3 AND NOT EXISTS (SELECT FROM done)"
+                         THEN set_config('synchronous_commit', 'on', true) END"
             }
             Statement::Write => {
                 "SELECT came_to, present, held, now

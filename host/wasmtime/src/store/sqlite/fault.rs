@@ -62,6 +62,9 @@ impl Place {
             Some(ErrorCode::DatabaseCorrupt) => {
                 self.corrupt("the database is malformed; restore it, or move it away to start afresh")
             }
+            _ if lacks_a_part(error) => self.corrupt(format!(
+                "a part of its schema is missing ({error}); restore the file, or move it away to start afresh"
+            )),
             _ => StoreError::Other { place: self.name(), why: error.to_string() },
         }
     }
@@ -143,6 +146,16 @@ impl Place {
             _ => self.unavailable(self.shortage().unwrap_or("it cannot be opened, and the system does not say why")),
         }
     }
+}
+
+/// Whether a table or a column is missing that the schema's version says is there. SQLite has no code of its own for that.
+fn lacks_a_part(error: &rusqlite::Error) -> bool {
+    let message = match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message,
+        rusqlite::Error::SqlInputError { msg, .. } => msg,
+        _ => return false,
+    };
+    ["no such table", "no such column", "has no column named"].iter().any(|part| message.contains(part))
 }
 
 const DISK_FULL: &str = "the disk is full; free some space";

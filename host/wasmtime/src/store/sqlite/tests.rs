@@ -202,6 +202,22 @@ fn a_row_that_this_program_never_wrote_is_damage() {
 }
 
 #[test]
+fn a_file_that_lacks_a_table_or_a_column_is_damaged() {
+    for change in ["DROP TABLE record", "ALTER TABLE record RENAME COLUMN data TO gone"] {
+        let temp = TempDir::new();
+        let path = temp.path().join("a.db");
+        drop(SqliteStore::open(&path).unwrap());
+        Connection::open(&path).unwrap().execute_batch(change).unwrap();
+        let store = SqliteStore::open(&path).unwrap();
+        let key = Key { namespace: "n", dependency: "a" };
+        for error in [store.load(key).unwrap_err(), put(&store, "a", 0, b"x").unwrap_err()] {
+            assert!(matches!(error, StoreError::Corrupt { .. }), "{change}: {error}");
+            assert!(error.to_string().contains("restore the file"), "{error}");
+        }
+    }
+}
+
+#[test]
 fn waiting_ends_with_the_time_set_for_all_of_it() {
     let begun = Instant::now();
     let tries = busy::limited(Duration::from_millis(30), || (0..).take_while(|tries| busy::handler(*tries)).count());

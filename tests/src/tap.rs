@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use halfopen::Transition;
 use halfopen::store::{CommitOutcome, Cursor, Key, Locked, Page, Snapshot, Store, StoreError, Write};
@@ -18,11 +19,14 @@ pub struct Tap<S> {
 /// What was written, as plain data.
 #[derive(Clone, Debug)]
 pub struct Written {
+    /// The record.
     pub data: Vec<u8>,
+    /// What was added to its history.
     pub transitions: Vec<Transition>,
 }
 
 impl<S> Tap<S> {
+    /// In front of a store.
     pub fn new(inner: S) -> Self {
         Tap { inner, reads: AtomicU64::new(0), writes: AtomicU64::new(0), written: Mutex::default() }
     }
@@ -59,8 +63,19 @@ impl<S: Store> Store for Tap<S> {
     }
 
     fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
-        self.writes.fetch_add(1, Ordering::Relaxed);
-        self.inner.lock()
+        let locked = self.inner.lock()?;
+        if locked.is_some() {
+            self.writes.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(locked)
+    }
+
+    fn max_records(&self) -> usize {
+        self.inner.max_records()
+    }
+
+    fn max_skew(&self) -> Option<Duration> {
+        self.inner.max_skew()
     }
 
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
@@ -78,20 +93,8 @@ impl<S: Store> Store for Tap<S> {
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
         self.inner.remove_namespace(namespace)
     }
-}
 
-/// What the component writes in so many steps on one dependency.
-pub fn recorded(
-    policy: halfopen::Policy,
-    steps: usize,
-    mut step: impl FnMut(&halfopen::Breaker, &halfopen::ManualClock) -> crate::setting::Result<()>,
-) -> crate::setting::Result<Vec<Written>> {
-    let tap = std::sync::Arc::new(Tap::new(halfopen::store::MemoryStore::default()));
-    let clock = crate::setting::clock();
-    let builder = halfopen::Host::builder().shared_store(tap.clone()).clock(clock.clone()).default_policy(policy);
-    let breaker = builder.build()?.breaker("payments");
-    for _ in 0..steps {
-        step(&breaker, &clock)?;
+    fn compact(&self, namespace: &str) -> Result<(), StoreError> {
+        self.inner.compact(namespace)
     }
-    Ok(tap.take())
 }

@@ -1,6 +1,11 @@
 //! What the unit tests share.
 
+mod exports;
+mod watched;
+
 use std::path::{Path, PathBuf};
+
+pub(crate) use watched::{Asked, Watched, down};
 
 /// A folder that is removed when it goes out of scope.
 pub(crate) struct TempDir(PathBuf);
@@ -24,34 +29,19 @@ impl Drop for TempDir {
     }
 }
 
-/// The functions of our world and their core types.
-const EXPORTS: [(&str, &str); 14] = [
-    ("setup@0.1.0#set-default-policy", "(param i32) (result i32)"),
-    ("setup@0.1.0#built-in-policy", "(result i32)"),
-    ("breaker@0.1.0#acquire", "(param i32 i32 i32 i32) (result i32)"),
-    ("breaker@0.1.0#report", "(param i32 i32 i64 i32 i64 i32 i32 i64) (result i32)"),
-    ("breaker@0.1.0#report-tally", "(param i32 i32 i64 i32 i64 i64 i64 i64 i64) (result i32)"),
-    ("breaker@0.1.0#renew", "(param i32 i32 i64 i32 i64) (result i32)"),
-    ("breaker@0.1.0#release", "(param i32 i32 i64 i32 i64) (result i32)"),
-    ("control@0.1.0#inspect", "(param i32 i32) (result i32)"),
-    ("control@0.1.0#policy", "(param i32 i32) (result i32)"),
-    ("control@0.1.0#configure", "(param i32) (result i32)"),
-    ("control@0.1.0#force", "(param i32 i32 i32 i32 i64 i32 i32) (result i32)"),
-    ("control@0.1.0#reset", "(param i32 i32) (result i32)"),
-    ("control@0.1.0#forget", "(param i32 i32) (result i32)"),
-    ("control@0.1.0#prune", "(param i32 i32 i64) (result i32)"),
-];
-
 /// A component of our world that answers everything with the first case of its answer, all zero (acquire: proceed); but
 /// for those functions that are given a body here, in WAT. It may call `$commit`, which commits one byte on version 0 for
 /// the dependency at (0, 1).
 pub(crate) fn hostile(bodies: &[(&str, &str)]) -> Vec<u8> {
-    let functions: String = EXPORTS
-        .iter()
+    let mut resolve = wit_parser::Resolve::default();
+    let (package, _) = resolve.push_path(concat!(env!("CARGO_MANIFEST_DIR"), "/wit")).unwrap();
+    let world = resolve.select_world(&[package], Some("component")).unwrap();
+    let functions: String = exports::exports(&resolve, world)
+        .into_iter()
         .map(|(name, ty)| {
             let body =
                 bodies.iter().find(|(of, _)| name.ends_with(&format!("#{of}"))).map_or("i32.const 1024", |(_, b)| b);
-            format!("(func (export \"halfopen:breaker/{name}\") {ty} {body})\n")
+            format!("(func (export \"{name}\") {ty} {body})\n")
         })
         .collect();
     let module = format!(
@@ -71,9 +61,6 @@ pub(crate) fn hostile(bodies: &[(&str, &str)]) -> Vec<u8> {
             {functions})"#
     );
     let mut module = wat::parse_str(module).unwrap();
-    let mut resolve = wit_parser::Resolve::default();
-    let (package, _) = resolve.push_path(concat!(env!("CARGO_MANIFEST_DIR"), "/wit")).unwrap();
-    let world = resolve.select_world(&[package], Some("component")).unwrap();
     wit_component::embed_component_metadata(&mut module, &resolve, world, wit_component::StringEncoding::UTF8, false)
         .unwrap();
     wit_component::ComponentEncoder::default().module(&module).unwrap().encode().unwrap()

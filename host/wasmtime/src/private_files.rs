@@ -1,0 +1,188 @@
+//! Small files of this user's own, in a folder that nobody else can enter: written whole or not at all, and only trusted
+//! where nobody else can have written them.
+
+#[cfg(not(unix))]
+pub(crate) use elsewhere::{read, remove, write};
+#[cfg(unix)]
+pub(crate) use unix::{read, remove, write};
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::{self, DirBuilder, File, OpenOptions};
+    use std::io::{self, Read, Write};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+    use std::path::Path;
+
+    use sha2::{Digest, Sha256};
+
+    /// A file is the SHA-256 of the rest, and the rest: one that is cut short by a full disk is not used.
+    const HASH: usize = 32;
+
+    /// Reads a file of so many bytes at most.
+    pub fn read(folder: &Path, name: &str, longest: usize) -> io::Result<Vec<u8>> {
+        trusted(&fs::symlink_metadata(folder)?, true)?;
+        let mut file = File::open(folder.join(name))?;
+        trusted(&file.metadata()?, false)?;
+        let mut bytes = Vec::new();
+        (&mut file).take(longest.saturating_add(HASH) as u64).read_to_end(&mut bytes)?;
+        match bytes.split_at_checked(HASH) {
+            Some((hash, content)) if *hash == *Sha256::digest(content) => Ok(bytes.split_off(HASH)),
+            _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it is not whole")),
+        }
+    }
+
+    /// Writes a file; the folder is made where it is missing. Where it then holds more than `most` files, the oldest go.
+    pub fn write(folder: &Path, name: &str, content: &[u8], most: usize) -> io::Result<()> {
+        if let Some(parent) = folder.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        }
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => trusted(&fs::symlink_metadata(folder)?, true)?,
+        }
+        // Under a name of its own first: other processes see the whole file or none.
+        let (draft, place) = (folder.join(format!(".{name}.{:016x}", fastrand::u64(..))), folder.join(name));
+        let is_new = !place.exists();
+        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).and_then(|mut file| {
+            file.write_all(&Sha256::digest(content))?;
+            file.write_all(content)?;
+            fs::rename(&draft, place)
+        });
+        match written {
+            Ok(()) if is_new => prune(folder, most),
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let _ = fs::remove_file(&draft);
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes a file, if there is one.
+    pub fn remove(folder: &Path, name: &str) -> io::Result<()> {
+        match fs::remove_file(folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the oldest files where there are too many, and drafts that a crash left behind among them.
+    fn prune(folder: &Path, most: usize) -> io::Result<()> {
+        let mut files: Vec<_> = fs::read_dir(folder)?
+            .flatten()
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        let surplus = files.len().saturating_sub(most);
+        if surplus > 0 {
+            files.sort_unstable();
+        }
+        // Another process may have removed one already.
+        files.iter().take(surplus).for_each(|(_, path)| drop(fs::remove_file(path)));
+        Ok(())
+    }
+
+    fn trusted(metadata: &fs::Metadata, folder: bool) -> io::Result<()> {
+        let kind = if folder { metadata.is_dir() } else { metadata.is_file() };
+        let own = metadata.uid() == rustix::process::geteuid().as_raw();
+        let private = metadata.mode() & if folder { 0o077 } else { 0o022 } == 0;
+        if kind && own && private {
+            return Ok(());
+        }
+        let why = "such files are only kept in a folder of this user's own that nobody else can enter";
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+    }
+}
+
+#[cfg(not(unix))]
+mod elsewhere {
+    use std::io;
+    use std::path::Path;
+
+    // Who may write to a folder is not looked into on this system, so nothing is kept.
+    pub fn read(_folder: &Path, _name: &str, _longest: usize) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn write(_folder: &Path, _name: &str, _content: &[u8], _most: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn remove(_folder: &Path, _name: &str) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::{read, remove, write};
+    use crate::testing::TempDir;
+
+    const MOST: usize = 16;
+
+    #[test]
+    fn what_was_written_is_read_back_and_only_the_user_can_enter_the_folder() {
+        let temp = TempDir::new();
+        let folder = temp.path().join("cache/halfopen");
+        write(&folder, "a", b"before", MOST).unwrap();
+        write(&folder, "a", b"content", MOST).unwrap();
+        assert_eq!(read(&folder, "a", 7).unwrap(), b"content");
+        assert!(read(&folder, "a", 6).is_err(), "it is longer than that");
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "a draft was left behind");
+        remove(&folder, "a").unwrap();
+        remove(&folder, "a").unwrap();
+        assert!(read(&folder, "a", 7).is_err());
+    }
+
+    #[test]
+    fn only_so_many_files_are_kept_and_the_newest_is_among_them() {
+        let temp = TempDir::new();
+        let folder = temp.path().join("halfopen");
+        for number in 0..MOST + 5 {
+            write(&folder, &number.to_string(), b"content", MOST).unwrap();
+            // So that the files differ in age whatever the file system's clock resolves.
+            let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(number as u64);
+            fs::File::open(folder.join(number.to_string())).unwrap().set_modified(old).unwrap();
+        }
+        write(&folder, "newest", b"content", MOST).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), MOST);
+        assert!(read(&folder, "newest", 100).is_ok());
+        assert!(read(&folder, "0", 100).is_err());
+    }
+
+    #[test]
+    fn a_folder_that_others_can_write_is_not_trusted() {
+        let temp = TempDir::new();
+        let folder = temp.path().join("halfopen");
+        write(&folder, "a", b"content", MOST).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(read(&folder, "a", 100).is_err());
+        assert!(write(&folder, "b", b"content", MOST).is_err());
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_folder_is_not_followed() {
+        let temp = TempDir::new();
+        let real = temp.path().join("real");
+        write(&real, "a", b"content", MOST).unwrap();
+        let link = temp.path().join("halfopen");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert!(read(&link, "a", 100).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_or_altered_is_not_used() {
+        let temp = TempDir::new();
+        let folder = temp.path().join("halfopen");
+        write(&folder, "a", b"content", MOST).unwrap();
+        let file = folder.join("a");
+        let whole = fs::read(&file).unwrap();
+        for damaged in [&whole[..10], &whole[..whole.len() - 1], &[whole.as_slice(), b"x"].concat()] {
+            fs::write(&file, damaged).unwrap();
+            assert!(read(&folder, "a", 100).is_err(), "{} bytes", damaged.len());
+        }
+    }
+}
