@@ -13,7 +13,7 @@ use halfopen::{
 
 use self::wat::Wat;
 
-const LIMITS: Limits = Limits { call: Duration::from_millis(50), memory: 4 << 20 };
+const LIMITS: Limits = Limits { call: Duration::from_millis(200), memory: 4 << 20 };
 const PERMIT: Permit = Permit { epoch: 0, lease: None };
 
 /// A store with the record of "a" in it, which the real component has written: open.
@@ -325,8 +325,8 @@ fn a_fault_is_not_blamed_on_memory_that_an_earlier_call_did_without() {
 fn a_component_that_fails_from_the_start_cannot_be_opened() {
     for (bad, wanted) in [
         (Wat::default().body("set-default-policy", "unreachable"), "trapped"),
-        (Wat::default().body("set-default-policy", "(loop (br 0)) (unreachable)"), "longer than 50 ms"),
-        (Wat::default().with("(func $start (loop (br 0))) (start $start)"), "longer than 50 ms"),
+        (Wat::default().body("set-default-policy", "(loop (br 0)) (unreachable)"), "longer than 200 ms"),
+        (Wat::default().with("(func $start (loop (br 0))) (start $start)"), "longer than 200 ms"),
         (Wat::default().with("(func $start (unreachable)) (start $start)"), "trapped"),
         (Wat::default().with("(memory $big 100)"), "memory"),
         (Wat::default().with("(table 1000000 funcref)"), "table"),
