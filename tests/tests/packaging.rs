@@ -105,8 +105,11 @@ fn a_package_brings_the_component_and_builds_where_no_component_can_be_built() {
 
     let user = folder.path().join("user");
     fs::create_dir_all(user.join("src")).expect("the folder is writable");
+    // With wasmtime as the tests have it, which is not built again then.
     let manifest = format!(
-        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhalfopen = {{ path = {:?} }}\n\n[workspace]\n\n{}",
+        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhalfopen = {{ path = {:?}, \
+         features = [\"plugin\"] }}\nwasmtime = {{ version = \"48\", default-features = false, features = \
+         [\"pooling-allocator\"] }}\n\n[workspace]\n\n{}",
         package,
         dev_profile()
     );
