@@ -35,6 +35,7 @@ pub(crate) fn open_for(address: &str, stay: Stay) -> Result<Arc<dyn Store>, Open
             return postgres(address)
                 .unwrap_or_else(|| refuse("this build has no PostgreSQL store (feature `postgres`)"));
         }
+        Some((scheme, _)) if let Some(form) = form_of(scheme) => return refuse(&format!("write it as `{form}`")),
         // One letter is a drive. What was meant for another store must not become a file, with a password in its name.
         Some((scheme, _)) if scheme.len() > 1 && !scheme.contains(['/', '\\']) => {
             return refuse("this build has no store of that kind; a path with a colon is written `sqlite:PATH`");
@@ -63,6 +64,16 @@ pub(crate) fn open_for(address: &str, stay: Stay) -> Result<Arc<dyn Store>, Open
         return refuse("a path holds no NUL character");
     }
     sqlite(path, stay).unwrap_or_else(|| refuse("this build has no SQLite store (feature `sqlite`)"))
+}
+
+/// How an address is written whose scheme is this one but for its case.
+fn form_of(scheme: &str) -> Option<&'static str> {
+    Some(match scheme.to_ascii_lowercase().as_str() {
+        "sqlite" => "sqlite:PATH",
+        "postgres" | "postgresql" => "postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+        "etcd" | "etcds" => "etcd://HOST:PORT,HOST:PORT/PREFIX",
+        _ => return None,
+    })
 }
 
 #[cfg(feature = "sqlite")]
@@ -193,6 +204,19 @@ mod tests {
             assert!(matches!(error, OpenError::Address { .. }), "{address:?}: {error}");
             assert!(error.to_string().contains("give `sqlite:PATH`"), "{error}");
             assert!(!error.to_string().contains("hush"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_scheme_that_is_nearly_right_says_how_it_is_written() {
+        for (address, form) in [
+            ("etcd:127.0.0.1:2379", "etcd://HOST:PORT"),
+            ("Postgres://db/app", "postgres://USER"),
+            ("postgresql:db/app", "postgres://USER"),
+            ("SQLITE:a.db", "sqlite:PATH`"),
+        ] {
+            let error = open(address).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(&format!("write it as `{form}")), "{address}: {error}");
         }
     }
 

@@ -34,6 +34,10 @@ impl EtcdOptions {
             Some((user, hosts)) => (Some(user), hosts),
             None => (None, authority),
         };
+        if user.is_some_and(|user| user.contains('@')) {
+            // Or else all but the last endpoint would be taken for the password.
+            return Err(invalid("user and password stand once, before all endpoints; an `@` in them is written `%40`"));
+        }
         if user.is_none() && hosts.contains(':') && prefix.contains('@') {
             // Or else a part of the password would be taken for the port, and shown.
             return Err(invalid("a `/` in a user's name or password is written `%2F`, and an `@` in the prefix `%40`"));
@@ -163,6 +167,7 @@ mod tests {
             ("etcd://a:hunter2@", "names no host"),
             ("etcd://hunter2@one", "needs a password"),
             ("etcd://a:hunter2/x@one", "written `%2F`"),
+            ("etcd://a:hunter2@one:1,a:hunter2@two:2/x", "stand once"),
             ("etcd://a:hunter2@one:x", "`one:x` is no host"),
             ("etcd://a:hunter2@one/a//b", "empty part"),
             ("etcd://a:hunter2@one/a%0Ab", "control character"),
