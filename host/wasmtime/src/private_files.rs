@@ -13,6 +13,7 @@ mod unix {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
     use std::path::Path;
 
+    use rustix::fs::{Mode, OFlags};
     use sha2::{Digest, Sha256};
 
     /// A file is the SHA-256 of the rest, and the rest: one that is cut short by a full disk is not used.
@@ -21,7 +22,9 @@ mod unix {
     /// Reads a file of so many bytes at most.
     pub fn read(folder: &Path, name: &str, longest: usize) -> io::Result<Vec<u8>> {
         trusted(&fs::symlink_metadata(folder)?, true)?;
-        let mut file = File::open(folder.join(name))?;
+        // Neither is a link followed, nor does a pipe make this wait for somebody who writes to it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(rustix::fs::open(folder.join(name), flags, Mode::empty())?);
         trusted(&file.metadata()?, false)?;
         let mut bytes = Vec::new();
         (&mut file).take(longest.saturating_add(HASH) as u64).read_to_end(&mut bytes)?;
@@ -171,6 +174,20 @@ mod tests {
         let link = temp.path().join("halfopen");
         std::os::unix::fs::symlink(&real, &link).unwrap();
         assert!(read(&link, "a", 100).is_err());
+    }
+
+    #[test]
+    fn a_pipe_a_link_or_a_folder_in_place_of_a_file_is_an_error_and_nothing_is_waited_for() {
+        let temp = TempDir::new();
+        let folder = temp.path().join("halfopen");
+        write(&folder, "a", b"content", MOST).unwrap();
+        std::os::unix::fs::symlink(folder.join("a"), folder.join("link")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
+        fs::create_dir(folder.join("folder")).unwrap();
+        for name in ["link", "pipe", "folder"] {
+            assert!(read(&folder, name, 100).is_err(), "{name}");
+        }
+        assert!(read(&folder, "a", 100).is_ok());
     }
 
     #[test]
