@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use halfopen::{BreakerError, Receipt, StoreError};
+use halfopen::{BreakerError, Outcome, Receipt, StaleReason, StoreError, Verdict};
+
+use crate::text;
 
 /// For so long a result without a lease is reported again. It is judged as if it had just happened, and somebody waits for
 /// the program to end.
@@ -20,6 +22,42 @@ pub enum Made {
     ToldLate { receipt: Receipt, error: BreakerError, took: Duration },
     /// It was not told, or that is not known.
     NotTold { error: BreakerError },
+}
+
+impl Made {
+    /// What to say of it, where anything is to be said.
+    pub fn explained(&self, outcome: Outcome, leased: bool) -> Option<String> {
+        let whose = if leased { "the probe's" } else { "the command's" };
+        match self {
+            // That others have changed the state while the command ran is in the order of things.
+            Made::Told(receipt) if leased => too_late(receipt).map(|why| does_not_count(whose, why)),
+            Made::Told(_) => None,
+            Made::ToldLate { receipt, error, took } => Some(match too_late(receipt) {
+                // Then a try whose answer was lost has counted.
+                None | Some(StaleReason::AlreadyReported) => {
+                    format!("the command's result ({outcome}) was recorded {} late: {error}", text::duration(*took))
+                }
+                Some(why) => does_not_count(whose, why),
+            }),
+            Made::NotTold { error: error @ BreakerError::Store(StoreError::InDoubt { .. }) } => Some(format!(
+                "the command has run, but it is not known whether its result ({outcome}) was recorded: {error}"
+            )),
+            Made::NotTold { error } => {
+                Some(format!("the command has run, but its result ({outcome}) could not be recorded: {error}"))
+            }
+        }
+    }
+}
+
+fn too_late(receipt: &Receipt) -> Option<&StaleReason> {
+    match &receipt.verdict {
+        Verdict::Applied => None,
+        Verdict::Stale(why) => Some(why),
+    }
+}
+
+fn does_not_count(whose: &str, why: &StaleReason) -> String {
+    format!("{whose} result came too late and does not count ({why})")
 }
 
 /// Makes a report; again and again while the store cannot be reached, until its lease has ended, or without one for a few
@@ -63,7 +101,7 @@ fn may_be_repeated(error: &BreakerError, leased: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use halfopen::{State, Verdict};
+    use halfopen::State;
 
     fn receipt() -> Receipt {
         Receipt { verdict: Verdict::Applied, state: State::Closed, next_due: None, transitions: Vec::new() }
@@ -98,6 +136,29 @@ mod tests {
         let mut answers = vec![Ok(receipt()), Err(in_doubt())];
         assert!(matches!(made(|| answers.pop().unwrap(), LEASE, |_| true), Made::ToldLate { .. }));
         assert_eq!(tries, 1);
+    }
+
+    #[test]
+    fn what_is_said_of_a_late_result_is_whether_it_counts() {
+        let said = |verdict, leased| {
+            let receipt = Receipt { verdict, ..receipt() };
+            let late = Made::ToldLate { receipt, error: in_doubt(), took: Duration::from_secs(2) };
+            late.explained(Outcome::Failure, leased).unwrap()
+        };
+        for leased in [false, true] {
+            assert!(said(Verdict::Applied, leased).contains("the command's result (failure) was recorded 2s late"));
+            let stale = said(Verdict::Stale(StaleReason::OldEpoch), leased);
+            assert!(stale.contains("result came too late and does not count") && !stale.contains("recorded"), "{stale}");
+        }
+        let repeated = said(Verdict::Stale(StaleReason::AlreadyReported), true);
+        assert!(repeated.contains("was recorded 2s late"), "the lost answer was to a report that counted: {repeated}");
+    }
+
+    #[test]
+    fn of_a_result_in_doubt_it_is_said_that_nobody_knows() {
+        let said = |error| Made::NotTold { error }.explained(Outcome::Success, false).unwrap();
+        assert!(said(in_doubt()).contains("it is not known whether its result (success) was recorded: "));
+        assert!(said(unavailable()).contains("its result (success) could not be recorded: "));
     }
 
     #[test]

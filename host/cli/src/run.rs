@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use halfopen::{
-    Breaker, BreakerError, Decision, Deferral, Host, LeaseKeeper, OnStoreError, Outcome, PermitGuard, Verdict,
+    Breaker, BreakerError, Decision, Deferral, Host, LeaseKeeper, OnStoreError, Outcome, PermitGuard,
 };
 use rustix::process::Signal;
 
@@ -259,19 +259,11 @@ impl Session<'_> {
         }
         // Written at once: this process will not be asked again.
         let report = || breaker.report(permit, outcome, Some(ended.took));
-        match report::made(report, lease, |pause| self.supervisor.sleep(pause).is_none()) {
-            Made::Told(receipt) | Made::ToldLate { receipt, .. } if lease.is_some() && !receipt.is_applied() => {
-                if let Verdict::Stale(why) = receipt.verdict {
-                    self.say(&format!("the probe's result came too late and does not count ({why})"));
-                }
-            }
-            Made::Told(_) => {}
-            Made::ToldLate { error, took, .. } => self
-                .say(&format!("the command's result ({outcome}) was recorded {} late: {error}", text::duration(took))),
-            Made::NotTold { error } => note(format_args!(
-                "{}: the command has run, but its result ({outcome}) could not be recorded: {error}",
-                self.args.dependency
-            )),
+        let made = report::made(report, lease, |pause| self.supervisor.sleep(pause).is_none());
+        let Some(message) = made.explained(outcome, lease.is_some()) else { return };
+        match made {
+            Made::NotTold { .. } => note(format_args!("{}: {message}", self.args.dependency)),
+            Made::Told(_) | Made::ToldLate { .. } => self.say(&message),
         }
     }
 

@@ -8,6 +8,7 @@ use std::process::Stdio;
 
 use halfopen::{Breaker, Policy, State};
 use halfopen_tests::breakers::{LONG_MS, address, host, make_due, policy, until};
+use halfopen_tests::program::program;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, Ran};
@@ -70,6 +71,20 @@ fn a_result_that_the_store_takes_a_moment_later_counts_and_the_exit_status_is_th
         "{ran:?}"
     );
     assert_eq!(breaker.inspect().unwrap().state, State::Open);
+}
+
+#[test]
+fn a_late_result_that_no_longer_counts_is_not_said_to_be_recorded() {
+    let place = Movable::new();
+    place.breaker(&policy());
+    // Meanwhile the breaker opens, so that the permit is one of an earlier time.
+    let script = format!(
+        "{AWAY}; HALFOPEN_STORE=sqlite:$PWD/away/breakers.db \"$0\" run pay -- false; \
+         (sleep 1; mv away store) >/dev/null 2>&1 & sleep 0.3; exit 7"
+    );
+    let ran = place.run(&["run", "pay", "--", "sh", "-c", &script, program().to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (7, 1), "{ran:?}");
+    assert!(ran.stderr.contains("the command's result came too late and does not count ("), "{ran:?}");
 }
 
 #[test]
