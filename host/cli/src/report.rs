@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use halfopen::{BreakerError, Outcome, Receipt, StaleReason, StoreError, Verdict};
 
+use crate::supervise::CameTo;
 use crate::text;
 
 /// For so long a result without a lease is reported again. It is judged as if it had just happened, and somebody waits for
@@ -22,6 +23,8 @@ pub enum Made {
     ToldLate { receipt: Receipt, error: BreakerError, took: Duration },
     /// It was not told, or that is not known.
     NotTold { error: BreakerError },
+    /// A signal came before the store had answered.
+    Unanswered,
 }
 
 impl Made {
@@ -41,6 +44,10 @@ impl Made {
             }),
             Made::NotTold { error: error @ BreakerError::Store(StoreError::InDoubt { .. }) } => Some(format!(
                 "the command has run, but it is not known whether its result ({outcome}) was recorded: {error}"
+            )),
+            Made::Unanswered => Some(format!(
+                "the command has run, but it is not known whether its result ({outcome}) was recorded: halfopen was asked \
+                 to end before the store had answered"
             )),
             Made::NotTold { error } => {
                 Some(format!("the command has run, but its result ({outcome}) could not be recorded: {error}"))
@@ -63,29 +70,33 @@ fn does_not_count(whose: &str, why: &StaleReason) -> String {
 /// Makes a report; again and again while the store cannot be reached, until its lease has ended, or without one for a few
 /// seconds. `sleep` says whether to go on.
 pub fn made(
-    mut report: impl FnMut() -> Result<Receipt, BreakerError>,
+    mut report: impl FnMut() -> CameTo<Result<Receipt, BreakerError>>,
     lease: Option<Duration>,
     sleep: impl Fn(Duration) -> bool,
 ) -> Made {
     let started = Instant::now();
     // It may just have been renewed: then it ends so long from now. Reported after its end it is stale.
     let limit = lease.unwrap_or(RETRIED_FOR);
-    let mut error = match report() {
-        Ok(receipt) => return Made::Told(receipt),
-        Err(error) => error,
-    };
     let mut pause = FIRST_PAUSE;
-    while may_be_repeated(&error, lease.is_some()) && started.elapsed() < limit {
-        if !sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)) {
-            break;
+    let mut before: Option<BreakerError> = None;
+    loop {
+        let (result, is_last) = match report() {
+            CameTo::Done(result) => (result, false),
+            CameTo::Interrupted { result: Some(result), .. } => (result, true),
+            CameTo::Interrupted { result: None, .. } => return Made::Unanswered,
+        };
+        let error = match (result, before) {
+            (Ok(receipt), None) => return Made::Told(receipt),
+            (Ok(receipt), Some(error)) => return Made::ToldLate { receipt, error, took: started.elapsed() },
+            (Err(error), _) => error,
+        };
+        let goes_on = !is_last && may_be_repeated(&error, lease.is_some()) && started.elapsed() < limit;
+        if !goes_on || !sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)) {
+            return Made::NotTold { error };
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
-        match report() {
-            Ok(receipt) => return Made::ToldLate { receipt, error, took: started.elapsed() },
-            Err(next) => error = next,
-        }
+        before = Some(error);
     }
-    Made::NotTold { error }
 }
 
 /// Whether the store was out of reach, and repeating a report cannot count it twice.
@@ -102,6 +113,7 @@ fn may_be_repeated(error: &BreakerError, leased: bool) -> bool {
 mod tests {
     use super::*;
     use halfopen::State;
+    use rustix::process::Signal;
 
     fn receipt() -> Receipt {
         Receipt { verdict: Verdict::Applied, state: State::Closed, next_due: None, transitions: Vec::new() }
@@ -120,7 +132,7 @@ mod tests {
     #[test]
     fn a_report_is_repeated_until_the_store_takes_it() {
         let mut answers = vec![Ok(receipt()), Err(unavailable()), Err(unavailable())];
-        let told = made(|| answers.pop().unwrap(), None, |_| true);
+        let told = made(|| CameTo::Done(answers.pop().unwrap()), None, |_| true);
         assert!(matches!(told, Made::ToldLate { .. }), "{told:?}");
         assert!(answers.is_empty());
     }
@@ -130,11 +142,11 @@ mod tests {
         let mut tries = 0;
         let mut report = || {
             tries += 1;
-            Err(in_doubt())
+            CameTo::Done(Err(in_doubt()))
         };
         assert!(matches!(made(&mut report, None, |_| true), Made::NotTold { .. }));
         let mut answers = vec![Ok(receipt()), Err(in_doubt())];
-        assert!(matches!(made(|| answers.pop().unwrap(), LEASE, |_| true), Made::ToldLate { .. }));
+        assert!(matches!(made(|| CameTo::Done(answers.pop().unwrap()), LEASE, |_| true), Made::ToldLate { .. }));
         assert_eq!(tries, 1);
     }
 
@@ -148,7 +160,10 @@ mod tests {
         for leased in [false, true] {
             assert!(said(Verdict::Applied, leased).contains("the command's result (failure) was recorded 2s late"));
             let stale = said(Verdict::Stale(StaleReason::OldEpoch), leased);
-            assert!(stale.contains("result came too late and does not count") && !stale.contains("recorded"), "{stale}");
+            assert!(
+                stale.contains("result came too late and does not count") && !stale.contains("recorded"),
+                "{stale}"
+            );
         }
         let repeated = said(Verdict::Stale(StaleReason::AlreadyReported), true);
         assert!(repeated.contains("was recorded 2s late"), "the lost answer was to a report that counted: {repeated}");
@@ -163,9 +178,21 @@ mod tests {
 
     #[test]
     fn who_is_asked_to_end_does_and_after_the_end_of_the_lease_there_is_no_more_trying() {
-        let told = made(|| Err(unavailable()), LEASE, |_| false);
+        let told = made(|| CameTo::Done(Err(unavailable())), LEASE, |_| false);
         assert!(matches!(told, Made::NotTold { .. }), "{told:?}");
-        let told = made(|| Err(unavailable()), Some(Duration::ZERO), |_| panic!("it goes on"));
+        let told = made(|| CameTo::Done(Err(unavailable())), Some(Duration::ZERO), |_| panic!("it goes on"));
         assert!(matches!(told, Made::NotTold { .. }), "{told:?}");
+    }
+
+    #[test]
+    fn a_signal_in_the_middle_of_a_report_is_the_end_of_the_trying() {
+        let made = |result: Option<Result<Receipt, BreakerError>>| {
+            let mut answers = vec![CameTo::Interrupted { signal: Signal::INT, result }];
+            made(|| answers.pop().unwrap(), LEASE, |_| panic!("it goes on"))
+        };
+        assert!(matches!(made(Some(Ok(receipt()))), Made::Told(_)));
+        assert!(matches!(made(Some(Err(unavailable()))), Made::NotTold { .. }));
+        let unanswered = made(None).explained(Outcome::Success, true).unwrap();
+        assert!(unanswered.contains("it is not known whether its result (success) was recorded"), "{unanswered}");
     }
 }

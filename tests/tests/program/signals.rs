@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use halfopen::State;
 use halfopen_tests::breakers::{policy, until};
+use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::Bench;
@@ -68,6 +69,31 @@ fn a_signal_ends_the_waiting() {
     send(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!bench.path("started").exists());
+}
+
+#[test]
+fn a_signal_ends_the_asking_of_a_store_that_does_not_answer_and_nothing_is_started() {
+    let bench = Bench::new();
+    bench.due("pay", &policy());
+    // A probe takes a lease, and that cannot be written.
+    let other = Connection::open(bench.store()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for choice in ["fail-closed", "fail-open", "last-known"] {
+        let mut command = bench.command(&["run", "--on-store-error", choice, "pay", "--", "touch", "started"]);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        until("it listens for signals", || listens_for(&child, Signal::INT).then_some(()));
+        send(&child, Signal::INT);
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(130), ""), "{choice}");
+        assert!(!bench.path("started").exists());
+    }
+}
+
+fn listens_for(child: &Child, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+    u64::from_str_radix(caught, 16).unwrap() & (1 << (signal.as_raw() - 1)) != 0
 }
 
 #[test]
