@@ -48,10 +48,10 @@ pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
         session.tell_unrecorded(why);
         return session.start(None);
     }
-    if admitted.lease.is_some() {
-        if let Err(signal) = session.warn_of_a_long_limit(&breaker) {
-            return Ok(of_signal(signal));
-        }
+    if admitted.lease.is_some()
+        && let Err(signal) = session.warn_of_a_long_limit(&breaker)
+    {
+        return Ok(of_signal(signal));
     }
     session.start(Some((&breaker, admitted)))
 }
@@ -223,10 +223,6 @@ impl Session<'_> {
 
     /// Starts the command and reports how it ended; without a permit nothing is reported.
     fn start(&self, admitted: Option<(&Breaker, Admitted)>) -> anyhow::Result<u8> {
-        if let Some(signal) = self.supervisor.asked_to_end() {
-            // What there is of a permit is given back when it is dropped.
-            return Ok(of_signal(signal));
-        }
         let probe = admitted.as_ref().is_some_and(|(_, admitted)| admitted.lease.is_some());
         let token = admitted.as_ref().and_then(|(_, admitted)| admitted.guard.token());
         let mut command = self.command(probe, token);

@@ -110,17 +110,13 @@ impl Supervisor {
     /// Does something that may take long, such as asking a store that does not answer. Where a signal asks the program to
     /// end, it has a moment left; beyond that it goes on unheeded until the program has ended.
     pub fn during<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> CameTo<T> {
-        let done = Tell(self.sender.clone());
-        let (give, given) = mpsc::channel();
-        let worker = move || {
-            let _done = done;
-            given.recv().ok().map(|work: Work<T>| work())
-        };
+        let (give, given) = mpsc::channel::<(Work<T>, Tell)>();
+        let worker = move || given.recv().ok().map(|(work, _done)| work());
         let Ok(worker) = std::thread::Builder::new().name("work".to_owned()).spawn(worker) else {
             // Without a thread for it, signals wait.
             return CameTo::Done(work());
         };
-        let _ = give.send(Box::new(work) as Work<T>);
+        let _ = give.send((Box::new(work), Tell(self.sender.clone())));
         let result = || match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),

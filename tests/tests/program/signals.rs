@@ -90,6 +90,28 @@ fn a_signal_ends_the_asking_of_a_store_that_does_not_answer_and_nothing_is_start
     }
 }
 
+#[test]
+fn a_signal_ends_the_report_to_a_store_that_does_not_answer_and_the_exit_status_is_the_commands() {
+    let bench = Bench::new();
+    bench.due("pay", &policy());
+    let script = "trap '' TERM; echo ready; until test -e locked; do sleep 0.02; done; touch ended; exit 7";
+    let (mut child, _stdout) = start(&mut bench.command(&["run", "pay", "--", "sh", "-c", script]));
+    let other = Connection::open(bench.store()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    bench.write("locked", "");
+    until("the command has ended", || bench.path("ended").exists().then_some(()));
+    // The command ignores what still reaches it; the next one then meets the report.
+    let status = until("the program ends", || {
+        send(&child, Signal::TERM);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        child.try_wait().unwrap()
+    });
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((status.code(), said.lines().count()), (Some(7), 1), "{said}");
+    assert!(said.contains("it is not known whether its result ("), "{said}");
+}
+
 fn listens_for(child: &Child, signal: Signal) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();

@@ -46,7 +46,7 @@ impl Files {
         let content = content.map_err(|error| {
             tracing::debug!(%error, dependency, "nothing is known from before");
             if error.kind() != ErrorKind::NotFound {
-                self.came_to(Err(&error));
+                self.came_to(Some(&error));
             }
         });
         parse(std::str::from_utf8(&content.ok()?).ok()?, now)
@@ -57,8 +57,8 @@ impl Files {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn came_to(&self, done: Result<(), &io::Error>) {
-        let fault = done.err().map(|error| format!("{}: {error}", self.folder.display()));
+    fn came_to(&self, error: Option<&io::Error>) {
+        let fault = error.map(|error| format!("{}: {error}", self.folder.display()));
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
     }
 
@@ -77,7 +77,7 @@ impl Files {
     }
 
     fn trace(&self, dependency: &str, done: io::Result<()>) {
-        self.came_to(done.as_ref().map(|()| ()));
+        self.came_to(done.as_ref().err());
         if let Err(error) = done {
             let folder = self.folder.display();
             tracing::warn!(%error, dependency, %folder, "what is known is not kept for later processes");
