@@ -125,7 +125,7 @@ pub struct Run {
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5s", requires = "timeout")]
     pub kill_after: Duration,
 
-    /// When deferred, wait as told and ask again
+    /// When deferred, wait as told and ask again; a store that cannot be asked is not waited for
     #[arg(long)]
     pub wait: bool,
 

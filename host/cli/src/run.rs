@@ -5,16 +5,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use halfopen::{
-    Breaker, BreakerError, Decision, Deferral, Host, LeaseKeeper, OnStoreError, Outcome, PermitGuard, Verdict,
-};
+use halfopen::{Breaker, BreakerError, Decision, Deferral, Host, LeaseKeeper, OnStoreError, Outcome, PermitGuard};
 use rustix::process::Signal;
 
 use crate::args::{Global, OnStoreError as Choice, Run};
-use crate::exit::Code;
+use crate::exit::{Code, code_of};
 use crate::output::note;
 use crate::report::{self, Made};
-use crate::supervise::{Ended, RunError, Supervisor, TimeLimit};
+use crate::supervise::{CameTo, Ended, RunError, Supervisor, TimeLimit};
 use crate::{not_started, open, text};
 
 /// However short a wait the breaker asks for, the program does not ask more often than this.
@@ -27,10 +25,21 @@ const CALLER: usize = 64;
 pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
     let supervisor = Supervisor::new()?;
     let session = Session { args, supervisor: &supervisor };
-    let host = open::host_that(global, on_store_error(args.on_store_error))?;
+    let host = match session.open(global) {
+        CameTo::Done(opened) => opened.map_err(|error| session.not_waited_for(error))?,
+        CameTo::Interrupted { signal, .. } => return Ok(of_signal(signal)),
+    };
     let caller = args.caller.clone().unwrap_or_else(|| default_caller(args));
     let breaker = host.breaker(args.dependency.as_str()).caller(caller);
-    let admitted = match session.ask(&host, &breaker)? {
+    let asked = session.ask(&host, &breaker);
+    if let Some(signal) = supervisor.asked_to_end() {
+        // What there is of a permit is given back when it is dropped.
+        return Ok(of_signal(signal));
+    }
+    if asked.is_ok() {
+        session.warn_of_a_bad_folder(&host);
+    }
+    let admitted = match asked? {
         Ok(admitted) => admitted,
         Err(NotNow::Deferred) => return Ok(Code::Deferred as u8),
         Err(NotNow::Interrupted(signal)) => return Ok(of_signal(signal)),
@@ -39,8 +48,10 @@ pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
         session.tell_unrecorded(why);
         return session.start(None);
     }
-    if admitted.lease.is_some() {
-        session.warn_of_a_long_limit(&breaker);
+    if admitted.lease.is_some()
+        && let Err(signal) = session.warn_of_a_long_limit(&breaker)
+    {
+        return Ok(of_signal(signal));
     }
     session.start(Some((&breaker, admitted)))
 }
@@ -110,10 +121,27 @@ impl Session<'_> {
         self.say(&format!("{why}; {started}"));
     }
 
+    fn open(&self, global: &Global) -> CameTo<anyhow::Result<Host>> {
+        let (global, choice) = (global.clone(), on_store_error(self.args.on_store_error));
+        self.supervisor.during(move || open::host_that(&global, choice))
+    }
+
+    /// Says that a later run will not know what this one was told.
+    fn warn_of_a_bad_folder(&self, host: &Host) {
+        if let Some(fault) = host.last_known_fault() {
+            self.say(&format!("what the store says is not kept for when it cannot be asked (last-known): {fault}"));
+        }
+    }
+
     /// Says that a probe may take less long than `--timeout` allows. Only who probes looks the policy up.
-    fn warn_of_a_long_limit(&self, breaker: &Breaker) {
-        let Some(timeout) = self.args.timeout.filter(|_| !self.args.quiet) else { return };
-        let Ok(most) = breaker.policy().map(|found| Duration::from_millis(found.policy.probe_max_ms)) else { return };
+    fn warn_of_a_long_limit(&self, breaker: &Breaker) -> Result<(), Signal> {
+        let Some(timeout) = self.args.timeout.filter(|_| !self.args.quiet) else { return Ok(()) };
+        let looking = breaker.clone();
+        let found = match self.supervisor.during(move || looking.policy()) {
+            CameTo::Done(found) => found,
+            CameTo::Interrupted { signal, .. } => return Err(signal),
+        };
+        let Ok(most) = found.map(|found| Duration::from_millis(found.policy.probe_max_ms)) else { return Ok(()) };
         if timeout > most {
             let (most, timeout) = (text::duration(most), text::duration(timeout));
             self.say(&format!(
@@ -121,13 +149,20 @@ impl Session<'_> {
                  {timeout}"
             ));
         }
+        Ok(())
     }
 
     /// Asks, and with `--wait` waits as told and asks again.
     fn ask(&self, host: &Host, breaker: &Breaker) -> anyhow::Result<Result<Admitted, NotNow>> {
         let started = Instant::now();
         loop {
-            let deferral = match breaker.acquire().map_err(|error| self.without_answer(error))? {
+            let asking = breaker.clone();
+            let decision = match self.supervisor.during(move || asking.acquire()) {
+                CameTo::Done(decision) => decision.map_err(|error| self.without_answer(host, error))?,
+                // A permit that has come all the same is given back here.
+                CameTo::Interrupted { signal, .. } => return Ok(Err(NotNow::Interrupted(signal))),
+            };
+            let deferral = match decision {
                 Decision::Proceed(guard) | Decision::Probe(guard) => {
                     return Ok(Ok(Admitted { lease: guard.expires_in(), guard }));
                 }
@@ -144,14 +179,29 @@ impl Session<'_> {
     }
 
     /// An error of the breaker, and what it means here.
-    fn without_answer(&self, error: BreakerError) -> anyhow::Error {
-        match (&error, self.args.on_store_error) {
-            (BreakerError::Store(_), Choice::LastKnown) => {
-                let dependency = &self.args.dependency;
-                let message = format!("{dependency}: not started, as nothing is known from before (last-known)");
-                anyhow::Error::new(error).context(message)
+    fn without_answer(&self, host: &Host, error: BreakerError) -> anyhow::Error {
+        let is_store = matches!(error, BreakerError::Store(_));
+        let error = anyhow::Error::new(error);
+        if !is_store || self.args.on_store_error != Choice::LastKnown {
+            return self.not_waited_for(error);
+        }
+        let dependency = &self.args.dependency;
+        let why = match host.last_known_fault() {
+            Some(fault) => format!("what is known from before cannot be used (last-known): {fault}"),
+            None if host.last_wait_has_passed(dependency) => {
+                "the wait that was known has passed (last-known)".to_owned()
             }
-            _ => error.into(),
+            None => "nothing is known from before (last-known)".to_owned(),
+        };
+        self.not_waited_for(error.context(format!("{dependency}: not started, as {why}")))
+    }
+
+    /// With `--wait` somebody may have hoped for more.
+    fn not_waited_for(&self, error: anyhow::Error) -> anyhow::Error {
+        if self.args.wait && code_of(&error) == Code::Unavailable {
+            error.context("--wait waits for the dependency, not for the store")
+        } else {
+            error
         }
     }
 
@@ -173,10 +223,6 @@ impl Session<'_> {
 
     /// Starts the command and reports how it ended; without a permit nothing is reported.
     fn start(&self, admitted: Option<(&Breaker, Admitted)>) -> anyhow::Result<u8> {
-        if let Some(signal) = self.supervisor.asked_to_end() {
-            // What there is of a permit is given back when it is dropped.
-            return Ok(of_signal(signal));
-        }
         let probe = admitted.as_ref().is_some_and(|(_, admitted)| admitted.lease.is_some());
         let token = admitted.as_ref().and_then(|(_, admitted)| admitted.guard.token());
         let mut command = self.command(probe, token);
@@ -258,20 +304,16 @@ impl Session<'_> {
             return;
         }
         // Written at once: this process will not be asked again.
-        let report = || breaker.report(permit, outcome, Some(ended.took));
-        match report::made(report, lease, |pause| self.supervisor.sleep(pause).is_none()) {
-            Made::Told(receipt) | Made::ToldLate { receipt, .. } if lease.is_some() && !receipt.is_applied() => {
-                if let Verdict::Stale(why) = receipt.verdict {
-                    self.say(&format!("the probe's result came too late and does not count ({why})"));
-                }
-            }
-            Made::Told(_) => {}
-            Made::ToldLate { error, took, .. } => self
-                .say(&format!("the command's result ({outcome}) was recorded {} late: {error}", text::duration(took))),
-            Made::NotTold { error } => note(format_args!(
-                "{}: the command has run, but its result ({outcome}) could not be recorded: {error}",
-                self.args.dependency
-            )),
+        let took = ended.took;
+        let report = || {
+            let breaker = breaker.clone();
+            self.supervisor.during(move || breaker.report(permit, outcome, Some(took)))
+        };
+        let made = report::made(report, lease, |pause| self.supervisor.sleep(pause).is_none());
+        let Some(message) = made.explained(outcome, lease.is_some()) else { return };
+        match made {
+            Made::NotTold { .. } | Made::Unanswered => note(format_args!("{}: {message}", self.args.dependency)),
+            Made::Told(_) | Made::ToldLate { .. } => self.say(&message),
         }
     }
 

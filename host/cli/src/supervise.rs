@@ -16,6 +16,20 @@ enum Event {
     Signal(Arrived),
     /// The command has ended and can be reaped.
     Ended,
+    /// What was done beside the waiting for signals has ended.
+    Done,
+}
+
+/// After a signal that asks the program to end, what is under way has so long left.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// What came of something that a signal may cut short.
+#[derive(Debug)]
+pub enum CameTo<T> {
+    /// It was done.
+    Done(T),
+    /// A signal asked the program to end meanwhile. No result: it is still under way.
+    Interrupted { signal: Signal, result: Option<T> },
 }
 
 /// When a command is ended.
@@ -93,6 +107,40 @@ impl Supervisor {
         self.sleep(Duration::ZERO)
     }
 
+    /// Does something that may take long, such as asking a store that does not answer. Where a signal asks the program to
+    /// end, it has a moment left; beyond that it goes on unheeded until the program has ended.
+    pub fn during<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> CameTo<T> {
+        let (give, given) = mpsc::channel::<(Work<T>, Tell)>();
+        let worker = move || given.recv().ok().map(|(work, _done)| work());
+        let Ok(worker) = std::thread::Builder::new().name("work".to_owned()).spawn(worker) else {
+            // Without a thread for it, signals wait.
+            return CameTo::Done(work());
+        };
+        let _ = give.send((Box::new(work), Tell(self.sender.clone())));
+        let result = || match worker.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let mut asked: Option<(Signal, Instant)> = None;
+        loop {
+            let event = match asked {
+                None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some((_, until)) => self.events.recv_timeout(until.saturating_duration_since(Instant::now())),
+            };
+            match (event, asked) {
+                (Ok(Event::Signal(arrived)), None) if arrived.asks_to_end() => {
+                    asked = Some((arrived.signal, Instant::now() + GRACE));
+                }
+                (Ok(Event::Signal(_) | Event::Ended), _) => {}
+                (Err(_), Some((signal, _))) => return CameTo::Interrupted { signal, result: None },
+                (Ok(Event::Done), Some((signal, _))) => return CameTo::Interrupted { signal, result: result() },
+                (Ok(Event::Done) | Err(_), None) => {
+                    return CameTo::Done(result().expect("it is given its work before it is waited for"));
+                }
+            }
+        }
+    }
+
     /// Runs a command to its end.
     ///
     /// # Errors
@@ -119,6 +167,7 @@ impl Supervisor {
             };
             match event {
                 Ok(Event::Ended) => break,
+                Ok(Event::Done) => {}
                 Ok(Event::Signal(arrived)) => {
                     interrupted |= arrived.asks_to_end();
                     // The terminal has told the command already, which is in the same group.
@@ -152,6 +201,17 @@ impl Supervisor {
         };
         std::thread::Builder::new().name("wait".to_owned()).spawn(wait)?;
         Ok(tell)
+    }
+}
+
+type Work<T> = Box<dyn FnOnce() -> T + Send>;
+
+/// Tells that something is done, also where it has panicked.
+struct Tell(Sender<Event>);
+
+impl Drop for Tell {
+    fn drop(&mut self) {
+        let _ = self.0.send(Event::Done);
     }
 }
 
@@ -206,6 +266,25 @@ mod tests {
         assert_eq!(supervisor.run(&mut shell("exit 7"), limit(60_000, 1)).unwrap().code(), 7);
         let killed = supervisor.run(&mut shell("kill -KILL $$"), None).unwrap();
         assert_eq!((killed.code(), killed.timed_out, killed.interrupted), (137, false, false));
+    }
+
+    #[test]
+    fn a_signal_ends_the_waiting_for_what_is_under_way_and_leaves_it_a_moment() {
+        let supervisor = Supervisor::new().unwrap();
+        assert!(matches!(supervisor.during(|| 7), CameTo::Done(7)));
+        let get = |supervisor: &Supervisor, signal| {
+            supervisor.sender.send(Event::Signal(Arrived { signal, sent_by_process: true })).unwrap();
+        };
+        let (end, ended) = mpsc::channel::<()>();
+        get(&supervisor, Signal::TERM);
+        let cut_short = supervisor.during(move || ended.recv().is_ok());
+        assert!(matches!(cut_short, CameTo::Interrupted { signal: Signal::TERM, result: None }), "{cut_short:?}");
+        drop(end);
+
+        let supervisor = Supervisor::new().unwrap();
+        get(&supervisor, Signal::INT);
+        let done = supervisor.during(|| 7);
+        assert!(matches!(done, CameTo::Interrupted { signal: Signal::INT, result: Some(7) }), "{done:?}");
     }
 
     #[test]

@@ -227,7 +227,7 @@ impl Breaker {
             OnStoreError::LastKnown => inner.last_known.recall(self.dependency(), &*inner.clock),
         };
         match fallback {
-            Fallback::Unknown => Err(error.into()),
+            Fallback::Unknown | Fallback::Passed => Err(error.into()),
             Fallback::Defer(deferral) => Ok(Decision::Defer(deferral)),
             Fallback::Proceed => {
                 events::unrecorded(&inner.namespace, self.dependency());

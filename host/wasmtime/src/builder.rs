@@ -181,7 +181,7 @@ impl HostBuilder {
     /// your own, give each store a folder of its own.
     ///
     /// The folder is made where it is missing. It must be this user's and closed to everybody else; otherwise, and where a
-    /// file is damaged, nothing is known from before. On systems other than Unix, nothing is kept.
+    /// file is damaged, nothing is known from before: see [`Host::last_known_fault`]. On systems other than Unix, nothing is kept.
     pub fn last_known_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.last_known_in = Some(folder.into());
         self

@@ -12,7 +12,7 @@ use crate::course::{Course, Todo};
 use crate::error::{OpenError, StoreError};
 use crate::events;
 use crate::group::Group;
-use crate::last_known::LastKnown;
+use crate::last_known::{Fallback, LastKnown};
 use crate::local::LocalAdmission;
 use crate::op::Op;
 use crate::outage::Outage;
@@ -157,6 +157,18 @@ impl Host {
     /// answered meanwhile is the host's [`OnStoreError`].
     pub fn store_error(&self) -> Option<StoreError> {
         self.inner.outage.error()
+    }
+
+    /// Whether a dependency was last deferred for a while that has passed since: then [`OnStoreError::LastKnown`] has
+    /// nothing more to go by.
+    pub fn last_wait_has_passed(&self, dependency: &str) -> bool {
+        self.inner.last_known.recall(dependency, &*self.inner.clock) == Fallback::Passed
+    }
+
+    /// Why what was last known could not be kept in the folder of [`HostBuilder::last_known_in`] or read from it when that
+    /// was last tried, and what to do.
+    pub fn last_known_fault(&self) -> Option<String> {
+        self.inner.last_known.fault()
     }
 
     /// The namespace.

@@ -13,6 +13,7 @@ mod unix {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
     use std::path::Path;
 
+    use rustix::fs::{Mode, OFlags};
     use sha2::{Digest, Sha256};
 
     /// A file is the SHA-256 of the rest, and the rest: one that is cut short by a full disk is not used.
@@ -20,9 +21,12 @@ mod unix {
 
     /// Reads a file of so many bytes at most.
     pub fn read(folder: &Path, name: &str, longest: usize) -> io::Result<Vec<u8>> {
-        trusted(&fs::symlink_metadata(folder)?, true)?;
-        let mut file = File::open(folder.join(name))?;
-        trusted(&file.metadata()?, false)?;
+        trusted(folder, &fs::symlink_metadata(folder)?, true)?;
+        // Neither is a link followed, nor does a pipe make this wait for somebody who writes to it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let place = folder.join(name);
+        let mut file = File::from(rustix::fs::open(&place, flags, Mode::empty())?);
+        trusted(&place, &file.metadata()?, false)?;
         let mut bytes = Vec::new();
         (&mut file).take(longest.saturating_add(HASH) as u64).read_to_end(&mut bytes)?;
         match bytes.split_at_checked(HASH) {
@@ -38,7 +42,7 @@ mod unix {
         }
         match DirBuilder::new().mode(0o700).create(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => trusted(&fs::symlink_metadata(folder)?, true)?,
+            _ => trusted(folder, &fs::symlink_metadata(folder)?, true)?,
         }
         // Under a name of its own first: other processes see the whole file or none.
         let (draft, place) = (folder.join(format!(".{name}.{:016x}", fastrand::u64(..))), folder.join(name));
@@ -81,14 +85,23 @@ mod unix {
         Ok(())
     }
 
-    fn trusted(metadata: &fs::Metadata, folder: bool) -> io::Result<()> {
-        let kind = if folder { metadata.is_dir() } else { metadata.is_file() };
-        let own = metadata.uid() == rustix::process::geteuid().as_raw();
-        let private = metadata.mode() & if folder { 0o077 } else { 0o022 } == 0;
-        if kind && own && private {
+    /// The error says what to do.
+    fn trusted(place: &Path, metadata: &fs::Metadata, folder: bool) -> io::Result<()> {
+        let (kind, is_kind, others, mode) = if folder {
+            ("folder", metadata.is_dir(), 0o077, "700")
+        } else {
+            ("regular file", metadata.is_file(), 0o022, "600")
+        };
+        let place = place.display();
+        let why = if !is_kind {
+            format!("{place} is no {kind}; remove it")
+        } else if metadata.uid() != rustix::process::geteuid().as_raw() {
+            format!("{place} is another user's; remove it")
+        } else if metadata.mode() & others != 0 {
+            format!("others have access to {place}; `chmod {mode} {place}`")
+        } else {
             return Ok(());
-        }
-        let why = "such files are only kept in a folder of this user's own that nobody else can enter";
+        };
         Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
     }
 }
@@ -159,7 +172,8 @@ mod tests {
         let folder = temp.path().join("halfopen");
         write(&folder, "a", b"content", MOST).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(read(&folder, "a", 100).is_err());
+        let why = read(&folder, "a", 100).unwrap_err().to_string();
+        assert!(why.contains(&format!("`chmod 700 {}`", folder.display())), "{why}");
         assert!(write(&folder, "b", b"content", MOST).is_err());
     }
 
@@ -171,6 +185,20 @@ mod tests {
         let link = temp.path().join("halfopen");
         std::os::unix::fs::symlink(&real, &link).unwrap();
         assert!(read(&link, "a", 100).is_err());
+    }
+
+    #[test]
+    fn a_pipe_a_link_or_a_folder_in_place_of_a_file_is_an_error_and_nothing_is_waited_for() {
+        let temp = TempDir::new();
+        let folder = temp.path().join("halfopen");
+        write(&folder, "a", b"content", MOST).unwrap();
+        std::os::unix::fs::symlink(folder.join("a"), folder.join("link")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
+        fs::create_dir(folder.join("folder")).unwrap();
+        for name in ["link", "pipe", "folder"] {
+            assert!(read(&folder, name, 100).is_err(), "{name}");
+        }
+        assert!(read(&folder, "a", 100).is_ok());
     }
 
     #[test]

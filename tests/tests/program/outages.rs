@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use halfopen::{Breaker, Policy, State};
-use halfopen_tests::breakers::{LONG_MS, address, host, make_due, policy, until};
+use halfopen_tests::breakers::{LONG_MS, address, host, make_due, policy, trip, until};
+use halfopen_tests::program::program;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, Ran};
@@ -70,6 +71,20 @@ fn a_result_that_the_store_takes_a_moment_later_counts_and_the_exit_status_is_th
         "{ran:?}"
     );
     assert_eq!(breaker.inspect().unwrap().state, State::Open);
+}
+
+#[test]
+fn a_late_result_that_no_longer_counts_is_not_said_to_be_recorded() {
+    let place = Movable::new();
+    place.breaker(&policy());
+    // Meanwhile the breaker opens, so that the permit is one of an earlier time.
+    let script = format!(
+        "{AWAY}; HALFOPEN_STORE=sqlite:$PWD/away/breakers.db \"$0\" run pay -- false; \
+         (sleep 1; mv away store) >/dev/null 2>&1 & sleep 0.3; exit 7"
+    );
+    let ran = place.run(&["run", "pay", "--", "sh", "-c", &script, program().to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (7, 1), "{ran:?}");
+    assert!(ran.stderr.contains("the command's result came too late and does not count ("), "{ran:?}");
 }
 
 #[test]
@@ -165,6 +180,57 @@ fn with_last_known_and_no_place_for_it_the_command_is_not_started() {
     assert_eq!((ran.code, ran.stderr.lines().count()), (78, 1), "{ran:?}");
     assert!(ran.stderr.contains("no place for what was last known: neither XDG_STATE_HOME nor HOME"), "{ran:?}");
     assert!(!place.bench.path("started").exists());
+}
+
+#[test]
+fn a_folder_for_what_was_last_known_that_cannot_be_used_is_told_with_what_to_do() {
+    let place = Movable::new();
+    place.breaker(&policy());
+    let run = || place.run(&["run", "--on-store-error", "last-known", "pay", "--", "true"]);
+    assert_eq!(run().stderr, "");
+    fs::set_permissions(place.known(), fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = run();
+    assert_eq!((ran.code, ran.stderr.lines().count()), (0, 1), "{ran:?}");
+    let remedy = format!("`chmod 700 {}`", place.known().display());
+    assert!(ran.stderr.contains("is not kept") && ran.stderr.contains(&remedy), "{ran:?}");
+
+    place.away();
+    let ran = run();
+    assert_eq!((ran.code, ran.stderr.lines().count()), (69, 1), "{ran:?}");
+    assert!(ran.stderr.contains("pay: not started, as what is known from before cannot be used"), "{ran:?}");
+    assert!(ran.stderr.contains(&remedy), "{ran:?}");
+    fs::set_permissions(place.known(), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(run().code, 0);
+
+    place.back();
+    fs::remove_dir_all(place.known()).unwrap();
+    std::os::unix::fs::symlink(place.bench.folder(), place.known()).unwrap();
+    let ran = run();
+    assert_eq!((ran.code, ran.stderr.lines().count()), (0, 1), "{ran:?}");
+    assert!(ran.stderr.contains(&format!("{} is no folder", place.known().display())), "{ran:?}");
+}
+
+#[test]
+fn when_the_known_wait_has_passed_it_is_said_that_it_has() {
+    let place = Movable::new();
+    let breaker = place.breaker(&Policy { open_ms: 4_000, ..policy() });
+    let run = || place.run(&["run", "--on-store-error", "last-known", "pay", "--", "true"]);
+    trip(&breaker);
+    assert_eq!(run().code, 75);
+    place.away();
+    let ran = until("the wait has passed", || Some(run()).filter(|ran| ran.code != 75));
+    assert_eq!((ran.code, ran.stderr.lines().count()), (69, 1), "{ran:?}");
+    assert!(ran.stderr.contains("pay: not started, as the wait that was known has passed (last-known): "), "{ran:?}");
+}
+
+#[test]
+fn a_store_that_cannot_be_asked_is_not_waited_for_and_that_is_said() {
+    let place = Movable::new();
+    place.breaker(&policy());
+    place.away();
+    let ran = place.run(&["run", "--wait", "pay", "--", "true"]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (69, 1), "{ran:?}");
+    assert!(ran.stderr.contains("--wait waits for the dependency, not for the store: "), "{ran:?}");
 }
 
 #[test]

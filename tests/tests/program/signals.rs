@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use halfopen::State;
 use halfopen_tests::breakers::{policy, until};
+use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::Bench;
@@ -68,6 +69,53 @@ fn a_signal_ends_the_waiting() {
     send(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!bench.path("started").exists());
+}
+
+#[test]
+fn a_signal_ends_the_asking_of_a_store_that_does_not_answer_and_nothing_is_started() {
+    let bench = Bench::new();
+    bench.due("pay", &policy());
+    // A probe takes a lease, and that cannot be written.
+    let other = Connection::open(bench.store()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for choice in ["fail-closed", "fail-open", "last-known"] {
+        let mut command = bench.command(&["run", "--on-store-error", choice, "pay", "--", "touch", "started"]);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        until("it listens for signals", || listens_for(&child, Signal::INT).then_some(()));
+        send(&child, Signal::INT);
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(130), ""), "{choice}");
+        assert!(!bench.path("started").exists());
+    }
+}
+
+#[test]
+fn a_signal_ends_the_report_to_a_store_that_does_not_answer_and_the_exit_status_is_the_commands() {
+    let bench = Bench::new();
+    bench.due("pay", &policy());
+    let script = "trap '' TERM; echo ready; until test -e locked; do sleep 0.02; done; touch ended; exit 7";
+    let (mut child, _stdout) = start(&mut bench.command(&["run", "pay", "--", "sh", "-c", script]));
+    let other = Connection::open(bench.store()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    bench.write("locked", "");
+    until("the command has ended", || bench.path("ended").exists().then_some(()));
+    // The command ignores what still reaches it; the next one then meets the report.
+    let status = until("the program ends", || {
+        send(&child, Signal::TERM);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        child.try_wait().unwrap()
+    });
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((status.code(), said.lines().count()), (Some(7), 1), "{said}");
+    assert!(said.contains("it is not known whether its result ("), "{said}");
+}
+
+fn listens_for(child: &Child, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+    u64::from_str_radix(caught, 16).unwrap() & (1 << (signal.as_raw() - 1)) != 0
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What was last known, in files: for the processes that come after this one.
 
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -25,6 +27,8 @@ pub(crate) struct Files {
     folder: PathBuf,
     /// What the names of all files of this host begin with, before they are hashed.
     host: Sha256,
+    /// What was wrong with the folder or a file in it when one was last needed.
+    fault: Mutex<Option<String>>,
 }
 
 impl Files {
@@ -32,18 +36,33 @@ impl Files {
     pub fn of(folder: PathBuf, store: &str, namespace: &str) -> Files {
         let mut host = Sha256::new();
         [store, namespace].into_iter().for_each(|part| add(&mut host, part));
-        Files { folder, host }
+        Files { folder, host, fault: Mutex::default() }
     }
 
     /// What is known of a dependency. `now` is when it is read. What cannot be trusted or understood is as if it were not
     /// there.
     pub(super) fn load(&self, dependency: &str, now: Sent) -> Option<Last> {
         let content = private_files::read(&self.folder, &self.name(dependency), LONGEST);
-        let content = content.map_err(|error| tracing::debug!(%error, dependency, "nothing is known from before"));
+        let content = content.map_err(|error| {
+            tracing::debug!(%error, dependency, "nothing is known from before");
+            if error.kind() != ErrorKind::NotFound {
+                self.came_to(Some(&error));
+            }
+        });
         parse(std::str::from_utf8(&content.ok()?).ok()?, now)
     }
 
-    /// Keeps what is known of a dependency. That this fails is only traced.
+    /// What was wrong when a file was last written or could not be read.
+    pub(super) fn fault(&self) -> Option<String> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn came_to(&self, error: Option<&io::Error>) {
+        let fault = error.map(|error| format!("{}: {error}", self.folder.display()));
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+
+    /// Keeps what is known of a dependency. That this fails is no error: see [`fault`](Files::fault).
     pub(super) fn save(&self, dependency: &str, last: &Last) {
         let saved = match written(last) {
             Some(content) => private_files::write(&self.folder, &self.name(dependency), content.as_bytes(), MOST),
@@ -57,7 +76,8 @@ impl Files {
         self.trace(dependency, private_files::remove(&self.folder, &self.name(dependency)));
     }
 
-    fn trace(&self, dependency: &str, done: std::io::Result<()>) {
+    fn trace(&self, dependency: &str, done: io::Result<()>) {
+        self.came_to(done.as_ref().err());
         if let Err(error) = done {
             let folder = self.folder.display();
             tracing::warn!(%error, dependency, %folder, "what is known is not kept for later processes");
@@ -161,6 +181,8 @@ mod tests {
         files.save("c", &Last::Proceed);
         let file = temp.path().join("known").join(files.name("c"));
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
-        assert_eq!(files.load("c", NOW), None);
+        assert_eq!((files.load("c", NOW), files.fault().is_some()), (None, true));
+        files.save("c", &Last::Proceed);
+        assert_eq!((files.load("c", NOW), files.fault()), (Some(Last::Proceed), None));
     }
 }

@@ -36,6 +36,8 @@ enum Last {
 pub(crate) enum Fallback {
     Proceed,
     Defer(Deferral),
+    /// The wait that was known has passed.
+    Passed,
     Unknown,
 }
 
@@ -85,7 +87,7 @@ impl LastKnown {
             Some(Last::Defer { deferral, asked }) => {
                 let passed = u64::try_from(asked.ago(clock).as_millis()).unwrap_or(u64::MAX);
                 match deferral.retry_after.saturating_sub(passed) {
-                    0 => Fallback::Unknown,
+                    0 => Fallback::Passed,
                     left => Fallback::Defer(Deferral {
                         retry_after: left,
                         fresh_for: deferral.fresh_for.saturating_sub(passed),
@@ -95,6 +97,11 @@ impl LastKnown {
                 }
             }
         }
+    }
+
+    /// What is wrong with the folder that later processes would know it from.
+    pub fn fault(&self) -> Option<String> {
+        self.files.as_ref()?.fault()
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<Box<str>, Known>> {
@@ -147,7 +154,7 @@ mod tests {
         assert_eq!(known.recall("a", &clock), Fallback::Defer(deferral(40, 0)));
         assert_eq!(known.recall("b", &clock), Fallback::Unknown);
         clock.advance(Duration::from_millis(40));
-        assert_eq!(known.recall("a", &clock), Fallback::Unknown);
+        assert_eq!(known.recall("a", &clock), Fallback::Passed);
     }
 
     #[test]
@@ -169,7 +176,7 @@ mod tests {
         noted(&process(), &Decision::Defer(deferral(10_000, 50)), &clock);
         let later = |now| process().recall("a", &ManualClock::new(now));
         assert_eq!(later(1_004_000), Fallback::Defer(deferral(6_000, 0)));
-        assert_eq!(later(1_010_000), Fallback::Unknown);
+        assert_eq!(later(1_010_000), Fallback::Passed);
         assert_eq!(later(900_000), Fallback::Defer(deferral(10_000, 0)), "dated later counts as dated now");
         noted(&process(), &PROCEED, &clock);
         assert_eq!(later(9_000_000_000), Fallback::Proceed);
