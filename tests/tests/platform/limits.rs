@@ -57,6 +57,18 @@ fn a_flood_of_names_makes_no_more_records_than_the_limit() {
 }
 
 #[test]
+fn names_that_are_none_take_no_place() {
+    let platform = Platform::new();
+    let tenant = with(&platform, "hostile", 1);
+    let mut plugin = Plugin::of(&tenant);
+    for name in ["", "a\0b", &"x".repeat(257)] {
+        let answer = plugin.take(name);
+        assert!(answer.starts_with("invalid dependency: "), "{answer}");
+    }
+    assert_eq!(plugin.take("pay"), "proceed 0");
+}
+
+#[test]
 fn names_that_were_only_asked_for_give_way_to_others_and_to_no_record() {
     let platform = Platform::new();
     let tenant = with(&platform, "curious", 2);

@@ -115,7 +115,7 @@ pub trait PluginView: Send + 'static {
 /// # Errors
 /// One of them is in the linker already.
 pub fn add_to_linker<T: PluginView>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    crate::imports::link(linker, |data: &mut T| data.plugin().imports())
+    crate::imports::link(linker, |data: &mut T| data.plugin().imports()).map_err(added_twice)
 }
 
 /// The same for async calls. A store with an instance that is linked with it takes async calls only.
@@ -123,5 +123,9 @@ pub fn add_to_linker<T: PluginView>(linker: &mut Linker<T>) -> wasmtime::Result<
 /// # Errors
 /// One of them is in the linker already.
 pub fn add_to_linker_async<T: PluginView>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    crate::imports::link_async(linker, |data: &mut T| data.plugin().imports())
+    crate::imports::link_async(linker, |data: &mut T| data.plugin().imports()).map_err(added_twice)
+}
+
+fn added_twice(error: wasmtime::Error) -> wasmtime::Error {
+    error.context("the linker has storage, clock or entropy of halfopen:breaker already; add them once, plain or async")
 }

@@ -58,6 +58,9 @@ impl Tenant {
     fn told(&self, breaker: &Breaker, answer: Result<Answer, BreakerError>) -> Result<Answer, Error> {
         answer.map_err(|error| {
             events::withheld(self.host().namespace(), breaker.dependency(), &error);
+            if matches!(error, BreakerError::InvalidDependency { .. }) {
+                self.inner.names.refused(breaker.dependency());
+            }
             told::error(error)
         })
     }

@@ -18,7 +18,7 @@ const CONTROL: &str = "halfopen:breaker/control@0.1.0";
 /// # Errors
 /// The linker has that interface already.
 pub fn offer_to_linker<T: TenantView + 'static>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    breaker(linker.instance(BREAKER)?, Style::Sync)
+    breaker(linker.instance(BREAKER)?, Style::Sync).map_err(|error| offered_twice(error, BREAKER))
 }
 
 /// [`offer_to_linker`] for plugins that are called by the async functions of wasmtime (`call_async`): no call holds up the
@@ -27,7 +27,7 @@ pub fn offer_to_linker<T: TenantView + 'static>(linker: &mut Linker<T>) -> wasmt
 /// # Errors
 /// The linker has that interface already.
 pub fn offer_to_linker_async<T: TenantView + 'static>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    breaker(linker.instance(BREAKER)?, Style::Async)
+    breaker(linker.instance(BREAKER)?, Style::Async).map_err(|error| offered_twice(error, BREAKER))
 }
 
 /// Offers `halfopen:breaker/control` as well: the plugins of this linker may look, configure, force, reset, forget and
@@ -39,7 +39,7 @@ pub fn offer_to_linker_async<T: TenantView + 'static>(linker: &mut Linker<T>) ->
 /// # Errors
 /// The linker has that interface already.
 pub fn offer_control_to_linker<T: TenantView + 'static>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    control(linker.instance(CONTROL)?, Style::Sync)
+    control(linker.instance(CONTROL)?, Style::Sync).map_err(|error| offered_twice(error, CONTROL))
 }
 
 /// [`offer_control_to_linker`] in the style of [`offer_to_linker_async`].
@@ -47,7 +47,11 @@ pub fn offer_control_to_linker<T: TenantView + 'static>(linker: &mut Linker<T>) 
 /// # Errors
 /// The linker has that interface already.
 pub fn offer_control_to_linker_async<T: TenantView + 'static>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    control(linker.instance(CONTROL)?, Style::Async)
+    control(linker.instance(CONTROL)?, Style::Async).map_err(|error| offered_twice(error, CONTROL))
+}
+
+fn offered_twice(error: wasmtime::Error, interface: &str) -> wasmtime::Error {
+    error.context(format!("the linker has {interface} already; offer it once, plain or async"))
 }
 
 #[derive(Clone, Copy)]

@@ -69,6 +69,11 @@ impl Names {
         Ok(known.take(self.most, dependency))
     }
 
+    /// The component has refused this name: it is none, and takes no place.
+    pub fn refused(&self, dependency: &str) {
+        self.known().names.remove(dependency);
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
