@@ -231,3 +231,77 @@ def test_who_is_interrupted_while_asking_leaves_no_lease_behind(file: Path) -> N
         assert isinstance(answer, Permit) and answer.is_probe
         answer.success()
         process.communicate("\n", timeout=60)
+
+
+FORK_AMID_LOOKS = """
+    import os, sys, threading
+    from halfopen import Breakers
+    breakers = Breakers(sys.argv[1], policy={"consecutive_failures": 0, "failure_rate": None}, local_admission=False)
+    payments = breakers.breaker("payments")
+    def inspect():
+        while True:
+            payments.inspect()
+    def watch():
+        for _ in breakers.transitions():
+            pass
+    for work in (inspect, inspect, watch):
+        threading.Thread(target=work, daemon=True).start()
+    import halfopen.forks
+    halfopen.forks._PATIENCE = 600  # who waits for somebody that waits for it would not be done in time
+    for _ in range(3):
+        children = []
+        for _ in range(8):
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    for _ in range(5):
+                        payments.acquire().failure()
+                    status = 0
+                finally:
+                    os._exit(status)
+            children.append(child)
+        for child in children:
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    print(payments.inspect().failures, flush=True)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_fork_waits_for_nobody_who_looks_and_every_failure_that_a_child_was_told_of_is_counted(file: Path) -> None:
+    assert finished(python(FORK_AMID_LOOKS, file)) == "120\n"
+
+
+FORK_INSIDE = """
+    import os, sys, threading
+    from halfopen import Breakers, StoreUnavailable
+    breakers = Breakers(sys.argv[1], policy={"consecutive_failures": 0, "failure_rate": None}, local_admission=False)
+    payments = breakers.breaker("payments")
+    def fork():
+        with breakers.room.store.transaction():
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    for other in (payments, Breakers("memory").breaker("payments")):
+                        try:
+                            other.acquire().failure()
+                        except StoreUnavailable as error:
+                            status = 0 if "forked" in str(error) else 2
+                            continue
+                        status += 10 * (other is payments)
+                finally:
+                    os._exit(status)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    thread = threading.Thread(target=fork)
+    thread.start()
+    thread.join()
+    payments.acquire().failure()
+    print(payments.inspect().failures)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_forked_off_in_the_middle_of_a_write_is_told_not_to_use_the_file(file: Path) -> None:
+    assert finished(python(FORK_INSIDE, file)).split() == ["0", "1"]
