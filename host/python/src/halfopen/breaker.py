@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import offstage, ops
+from . import offstage, ops, workers
 from .clock import Sent
-from .errors import BreakerError, shown
+from .errors import BreakerError, InvalidArgument, shown
 from .guard import Guard
 from .instance import Op
 from .local import Local
 from .permit import Permit
-from .policy import Policy
+from .policy import Policy, kind
 from .types import Admission, Deferral, Inspection, Mode, Outcome, PermitData, Probe, Receipt, Tally, Transition
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ class Breaker:
     """
 
     def __init__(self, breakers: Breakers, dependency: str, caller: str | None = None) -> None:
+        if caller is not None and not isinstance(caller, str):
+            raise InvalidArgument(f"`caller` is a string, not {kind(caller)}")
         self._breakers = breakers
         self.dependency = dependency
         """The dependency."""
@@ -162,9 +163,8 @@ class Breaker:
 
     async def elsewhere(self, work: Callable[[], T]) -> T:
         """Does something that blocks on another thread, to its end. Not for users."""
-        task = asyncio.get_running_loop().run_in_executor(None, work)
         # A permit among its results gives itself back where nobody takes it.
-        return await asyncio.shield(task)
+        return await workers.run(work)
 
     def recall(self) -> Permit | Deferral | None:
         """What memory answers; none where the component has to be asked. Not for users."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Literal
 
-from . import offstage
+from . import offstage, workers
 from .breaker import Breaker
 from .clock import Clock, SystemClock
 from .errors import BreakerError, Closed, InvalidArgument, StoreDenied, StoreUnavailable
@@ -24,6 +24,9 @@ from .types import Observed, Pruned
 # How often the store is looked at for transitions, in seconds, and how many are fetched at a time.
 _EVERY = 0.05
 _PAGE = 256
+
+# In seconds; more than that is the same.
+_FOR_EVER = 1e12
 
 
 class Breakers:
@@ -75,7 +78,7 @@ class Breakers:
             history=min(history, 1 << 62),
             caller=caller,
             local_admission=bool(local_admission),
-            busy_timeout=float(busy_timeout),
+            busy_timeout=float(min(busy_timeout, _FOR_EVER)),
             synchronous=synchronous,
             clock=_clock or SystemClock(),
             seed=_seed,
@@ -154,6 +157,9 @@ class Breakers:
 
     def close(self) -> None:
         """Hands over what is counted in memory, and closes the store. Closing twice does nothing."""
+        if not self._closed and self._pid == os.getpid():
+            # Reports that coroutines have begun are made.
+            workers.finish()
         with self._lock:
             if self._closed:
                 return

@@ -25,9 +25,16 @@ def milliseconds(name: str, seconds: float | None) -> int | None:
         raise InvalidArgument(f"`{name}` is a number of seconds, not {kind(seconds)}")
     if not 0 <= seconds <= 1e15:
         raise InvalidArgument(
-            f"`{name}` is {seconds} seconds; it must be 0 or more, and less than the age of the universe"
+            f"`{name}` is {number_shown(seconds)} seconds; it must be 0 or more, and less than the age of the universe"
         )
     return int(seconds * 1000)
+
+
+def number_shown(number: float) -> str:
+    """A number as messages show it: Python writes none of thousands of digits."""
+    if isinstance(number, float) or abs(number) <= U64_MAX:
+        return str(number)
+    return f"a number of {number.bit_length()} bits"
 
 
 def acquire(dependency: str, caller: str) -> Op[Decision]:
@@ -129,7 +136,7 @@ def _u64(name: str, number: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int):
         raise InvalidArgument(f"`{name}` is a whole number, not {kind(number)}")
     if not 0 <= number <= U64_MAX:
-        raise InvalidArgument(f"`{name}` is {number}; it must be 0 to {U64_MAX}")
+        raise InvalidArgument(f"`{name}` is {number_shown(number)}; it must be 0 to {U64_MAX}")
     return number
 
 

@@ -228,4 +228,6 @@ def kind(value: Any) -> str:
         return "a number"
     if isinstance(value, str):
         return "a string"
-    return "a table" if isinstance(value, Mapping) else "an array" if isinstance(value, list) else "something else"
+    if isinstance(value, Mapping):
+        return "a table"
+    return "an array" if isinstance(value, list) else f"a {type(value).__name__}"
