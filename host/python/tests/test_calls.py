@@ -113,7 +113,7 @@ def test_a_deferral_is_an_exception_from_a_guard_and_a_value_from_acquire(breake
 
 def test_who_is_told_to_come_back_is_told_a_random_moment_within_the_spread() -> None:
     deferral = Deferral(retry_after_ms=1_000, spread_ms=500, reason="open")
-    drawn = {deferral.retry_after() for _ in range(200)}
+    drawn = {deferral.retry_after for _ in range(200)}
     assert len(drawn) > 50 and min(drawn) >= 1.0 and max(drawn) <= 1.5
 
 
@@ -305,3 +305,10 @@ def test_a_group_of_deferrals_alone_says_nothing(tolerant: Breakers) -> None:
         with pytest.raises(ExceptionGroup), tolerant.breaker("payments").guard():
             raise ExceptionGroup("several", errors)
     assert counted(tolerant) == (1, 1)
+
+
+def test_a_permit_is_true_and_a_deferral_is_false(breakers: Breakers) -> None:
+    payments = breakers.breaker("payments")
+    assert admitted(payments)
+    trip(payments)
+    assert not payments.acquire()

@@ -159,7 +159,7 @@ def test_no_interrupt_is_lost_and_the_next_call_works(file: Path) -> None:
     assert (process.returncode, out, err) == (0, "calls True\n", "")
 
 
-def test_a_process_that_ends_while_a_probe_is_out_gives_no_error(file: Path) -> None:
+def test_a_process_that_ends_while_a_probe_is_out_gives_it_back(file: Path) -> None:
     script = """
         import sys, time
         from halfopen import Breakers
@@ -172,6 +172,9 @@ def test_a_process_that_ends_while_a_probe_is_out_gives_no_error(file: Path) -> 
     process = python(script, file)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
+    with Breakers(file) as breakers:
+        seen = breakers.breaker("payments").inspect()
+        assert (seen.state, seen.leases) == ("half-open", ())
 
 
 def test_breakers_that_are_dropped_without_a_close_hand_over_what_is_counted(file: Path) -> None:
@@ -305,3 +308,31 @@ FORK_INSIDE = """
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_child_forked_off_in_the_middle_of_a_write_is_told_not_to_use_the_file(file: Path) -> None:
     assert finished(python(FORK_INSIDE, file)).split() == ["0", "1"]
+
+
+POOL = """
+    import multiprocessing, sys
+    from halfopen import Breakers
+    policy = {"consecutive_failures": 0, "failure_rate": None, "window": {"ms": 600_000}, "fresh_ms": 60_000}
+    if __name__ == "__main__":
+        breakers = Breakers(sys.argv[1], policy=policy)
+        payments = breakers.breaker("payments")
+        payments.acquire().success()
+    def work(number):
+        payments.acquire().success()
+        if number % 5 == 0:
+            payments.acquire().failure()
+    if __name__ == "__main__":
+        context = multiprocessing.get_context("fork")
+        pool = context.Pool(8)
+        pool.map(work, range(40))
+        pool.close()
+        pool.join()
+        seen = payments.inspect()
+        print(seen.calls, seen.failures)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_the_workers_of_a_pool_hand_over_what_they_have_counted_when_it_is_closed(file: Path) -> None:
+    assert finished(python(POOL, file)) == "49 8\n"

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# SQLite counts no further.
+MOST_HISTORY = 1 << 62
+
 # How often it is asked again when each lease has run out by the time it arrives.
 _LATE = 3
 
@@ -141,8 +144,9 @@ class Breaker:
 
     def history(self, limit: int = 1_000) -> list[Transition]:
         """The last transitions, oldest first."""
-        room = self.room
-        return offstage.run(lambda: room.store.history(room.settings.namespace, self.dependency, limit))
+        room, dependency = self.room, ops.known_as(self.dependency)
+        most = min(ops.at_least_0("limit", limit), MOST_HISTORY)
+        return offstage.run(lambda: room.store.history(room.settings.namespace, dependency, most))
 
     # What the parts of this package share
 
@@ -155,11 +159,11 @@ class Breaker:
         """The instant, in ms. Not for users."""
         return self.room.clock.now()
 
-    def left_behind(self, job: Callable[[], None]) -> None:
-        """Has a job done, from a finalizer. Not for users."""
-        room = self._breakers.present_room
+    def left_behind(self, permit: PermitData) -> None:
+        """Has a permit given back, from its finalizer. Not for users."""
+        room, dependency = self._breakers.present_room, self.dependency
         if room is not None and room.housekeeper.runs:
-            room.housekeeper.do(job)
+            room.housekeeper.do(lambda: room.give_back(dependency, permit))
 
     async def elsewhere(self, work: Callable[[], T]) -> T:
         """Does something that blocks on another thread, to its end. Not for users."""
@@ -291,4 +295,6 @@ class Breaker:
     def _probe(self, room: Room, probe: Probe, sent: Sent) -> Permit:
         # For the permit's sake, which may be left behind.
         room.housekeeper.start()
-        return Permit(self, probe.permit, sent, expires_in=probe.expires_in_ms, slower_than=probe.slower_than_ms)
+        permit = Permit(self, probe.permit, sent, expires_in=probe.expires_in_ms, slower_than=probe.slower_than_ms)
+        room.probes.add(permit)
+        return permit

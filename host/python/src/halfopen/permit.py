@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import TYPE_CHECKING
 
 from . import ops
 from .clock import Sent
-from .errors import BreakerError
 from .types import Outcome, PermitData, Receipt
 
 if TYPE_CHECKING:
     from .breaker import Breaker
 
-_log = logging.getLogger("halfopen")
-
 
 class Permit:
     """A permit, to be settled with the outcome of the call: once.
 
-    Left without a report it is given back, as if ignored. A report that comes too late is no error: see the receipt.
+    Left without a report it is given back, as if ignored; also at the close, and so at the end of the process. A report
+    that comes too late is no error: see the receipt. A permit is true, and a `Deferral` is false.
     """
 
     __slots__ = (
@@ -62,6 +59,11 @@ class Permit:
     def __repr__(self) -> str:
         what = "" if self.data.lease is None else f", token {self.data.lease}"
         return f"<Permit of {self._breaker.dependency!r}: epoch {self.data.epoch}{what}>"
+
+    @property
+    def dependency(self) -> str:
+        """The dependency."""
+        return self._breaker.dependency
 
     @property
     def is_probe(self) -> bool:
@@ -166,14 +168,6 @@ class Permit:
 
     def __del__(self) -> None:
         # Without a lease, an ignored call counts nowhere and writes nothing.
-        if self._settled or self.data.lease is None:
+        if getattr(self, "_settled", True) or self.data.lease is None:
             return
-        breaker, data = self._breaker, self.data
-        breaker.left_behind(lambda: _give_back(breaker, data))
-
-
-def _give_back(breaker: Breaker, data: PermitData) -> None:
-    try:
-        breaker.release(data)
-    except BreakerError as error:
-        _log.warning("a permit of %s that was left could not be given back: %s", breaker.dependency, error)
+        self._breaker.left_behind(self.data)
