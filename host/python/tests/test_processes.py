@@ -336,3 +336,30 @@ POOL = """
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_the_workers_of_a_pool_hand_over_what_they_have_counted_when_it_is_closed(file: Path) -> None:
     assert finished(python(POOL, file)) == "49 8\n"
+
+
+FORK_WITH_A_PROBE = """
+    import gc, os, sys, time
+    from halfopen import Breakers
+    policy = {"consecutive_failures": 1, "open_ms": 1, "jitter_percent": 0, "lease_ms": 60_000}
+    breakers = Breakers(sys.argv[1], policy=policy)
+    payments = breakers.breaker("payments")
+    payments.acquire().failure()
+    time.sleep(0.01)
+    probe = payments.acquire()
+    child = os.fork()
+    if child == 0:
+        payments.inspect()
+        breakers.room.housekeeper.start()
+        del probe
+        gc.collect()
+        breakers.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(probe.is_probe, probe.success().state)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_that_drops_its_copy_of_a_probe_gives_nothing_back(file: Path) -> None:
+    assert finished(python(FORK_WITH_A_PROBE, file)) == "True closed\n"

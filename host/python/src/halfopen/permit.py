@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ class Permit:
         "_breaker",
         "_expires_in",
         "_generation",
+        "_pid",
         "_sent",
         "_settled",
         "_slower_than",
@@ -54,6 +56,8 @@ class Permit:
         self._expires_in = expires_in
         self._slower_than = slower_than
         self._generation = generation
+        # The copy of a child is not what is left when that drops it.
+        self._pid = None if data.lease is None else os.getpid()
         self._begun = time.monotonic()
 
     def __repr__(self) -> str:
@@ -168,6 +172,5 @@ class Permit:
 
     def __del__(self) -> None:
         # Without a lease, an ignored call counts nowhere and writes nothing.
-        if getattr(self, "_settled", True) or self.data.lease is None:
-            return
-        self._breaker.left_behind(self.data)
+        if not getattr(self, "_settled", True) and self._pid is not None and self._pid == os.getpid():
+            self._breaker.left_behind(self.data)
