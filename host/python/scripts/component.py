@@ -7,5 +7,5 @@ FOLDER = Path(__file__).resolve().parent.parent
 TARGET = FOLDER / "src" / "halfopen" / "halfopen.wasm"
 MANIFEST = FOLDER.parent.parent / "Cargo.toml"
 
-command = ["cargo", "run", "--quiet", "--locked", "--manifest-path", str(MANIFEST), "--"]
+command = ["cargo", "run", "--locked", "--manifest-path", str(MANIFEST), "--"]
 raise SystemExit(subprocess.call([*command, "component", "write", "--force", str(TARGET)]))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import contextlib
+import threading
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +182,105 @@ def test_the_loop_goes_on_while_the_store_is_waited_for(file: Path) -> None:
             return ticks
 
         assert run(work()) == 20
+
+
+def test_a_call_with_wrong_arguments_says_nothing_and_cuts_nobody_off_later(breakers: Breakers) -> None:
+    payments = breakers.breaker("payments")
+    trip(payments)
+    time.sleep(0.21)
+
+    @payments.guard(timeout=0.05)
+    async def charge(amount: int) -> int:
+        return amount
+
+    async def work() -> None:
+        with pytest.raises(TypeError, match="amount"):
+            await charge()  # type: ignore[call-arg]
+        await asyncio.sleep(0.1)
+        assert (payments.inspect().state, payments.inspect().leases) == ("half-open", ())
+        assert await charge(5) == 5
+
+    run(work())
+    assert payments.inspect().state == "closed"
+
+
+async def _block() -> str:
+    time.sleep(0.06)
+    return "late"
+
+
+async def _swallow() -> str:
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.sleep(600)
+    return "late"
+
+
+@pytest.mark.parametrize("body", [_block, _swallow])
+def test_a_call_that_cannot_be_cut_off_counts_as_a_timeout_and_its_result_is_returned(
+    breakers: Breakers, body: Callable[[], Awaitable[str]]
+) -> None:
+    payments = breakers.breaker("payments")
+
+    async def work() -> None:
+        assert await payments.guard(timeout=0.05)(body)() == "late"
+        await asyncio.sleep(0)
+
+    run(work())
+    assert payments.inspect().state == "open"
+
+
+def test_a_fallback_may_be_a_coroutine_function_and_what_is_decorated_an_object(breakers: Breakers) -> None:
+    payments = breakers.breaker("payments")
+
+    class Charge:
+        async def __call__(self, amount: int) -> int:
+            await asyncio.sleep(0)
+            raise OSError
+
+    async def cached(deferral: Deferral) -> str:
+        await asyncio.sleep(0)
+        return deferral.reason
+
+    async def work() -> None:
+        charge: Any = payments.guard(fallback=cached)(Charge())
+        with pytest.raises(OSError):
+            await charge(5)
+        assert await charge(5) == "open"
+
+    run(work())
+
+
+def test_the_applications_own_executor_is_left_alone(file: Path) -> None:
+    with Breakers(file, policy=PLAIN, local_admission=False) as breakers:
+
+        async def work() -> None:
+            release = threading.Event()
+            pool = concurrent.futures.ThreadPoolExecutor(1)
+            asyncio.get_running_loop().set_default_executor(pool)
+            full = asyncio.get_running_loop().run_in_executor(None, release.wait)
+            try:
+                async with breakers.breaker("payments").guard():
+                    pass
+            finally:
+                release.set()
+            await full
+
+        run(work())
+        assert breakers.breaker("payments").inspect().calls == 1
+
+
+def test_a_report_that_nobody_waits_for_any_more_is_made_before_the_close(file: Path) -> None:
+    with Breakers(file, policy=PLAIN) as other:
+        breakers = Breakers(file, policy=PLAIN, local_admission=False)
+
+        async def work() -> None:
+            permit = await breakers.breaker("payments").acquire_async()
+            assert isinstance(permit, Permit)
+            with other.room.store.transaction():
+                report = asyncio.create_task(permit.report_async("failure"))
+                await asyncio.sleep(0.05)
+                report.cancel()
+
+        run(work())
+        breakers.close()
+        assert other.breaker("payments").inspect().state == "open"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gc
 import logging
+import sys
 import time
+from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -110,7 +113,7 @@ def test_a_deferral_is_an_exception_from_a_guard_and_a_value_from_acquire(breake
 
 def test_who_is_told_to_come_back_is_told_a_random_moment_within_the_spread() -> None:
     deferral = Deferral(retry_after_ms=1_000, spread_ms=500, reason="open")
-    drawn = {deferral.retry_after() for _ in range(200)}
+    drawn = {deferral.retry_after for _ in range(200)}
     assert len(drawn) > 50 and min(drawn) >= 1.0 and max(drawn) <= 1.5
 
 
@@ -216,3 +219,96 @@ def test_a_permit_that_is_handed_on_stays_out_and_can_be_reported_by_somebody_el
     assert len(payments.inspect().leases) == 1
     assert breakers.breaker("payments").report(data, "success").state == "closed"
     assert payments.report(data, "success").stale == "already-reported"
+
+
+def test_a_call_with_wrong_arguments_says_nothing_and_gives_the_probe_back(breakers: Breakers) -> None:
+    payments = breakers.breaker("payments")
+    trip(payments)
+    time.sleep(0.21)
+
+    @payments.guard()
+    def charge(amount: int) -> int:
+        return amount
+
+    with pytest.raises(TypeError, match="amount"):
+        charge()  # type: ignore[call-arg]
+    assert (payments.inspect().state, payments.inspect().leases) == ("half-open", ())
+    assert charge(5) == 5
+    assert payments.inspect().state == "closed"
+
+
+def test_a_type_error_inside_the_call_is_a_failure(tolerant: Breakers) -> None:
+    @tolerant.breaker("payments").guard()
+    def charge() -> None:
+        len(5)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError):
+        charge()
+    assert counted(tolerant) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "timeout",
+    [0, -1, float("nan"), float("inf"), pytest.param(10**5000, id="huge"), Decimal(1), "1", True, [1], 1j],
+)
+def test_a_time_limit_that_is_none_is_refused_before_anything_is_asked(breakers: Breakers, timeout: Any) -> None:
+    with pytest.raises(InvalidArgument, match="timeout"):
+        breakers.breaker("payments").guard(timeout=timeout)
+    assert breakers.list() == []
+
+
+def test_what_is_no_function_or_no_name_is_refused_when_it_is_given(breakers: Breakers) -> None:
+    anything: Any = "log"
+    with pytest.raises(InvalidArgument, match="classify"):
+        breakers.breaker("payments").guard(classify=anything)
+    with pytest.raises(InvalidArgument, match="fallback"):
+        breakers.breaker("payments").guard(fallback=anything)
+    number: Any = 5
+    with pytest.raises(InvalidArgument, match="caller"):
+        breakers.breaker("payments", caller=number)
+
+
+def test_a_fallback_around_a_block_is_refused_rather_than_left_out(breakers: Breakers) -> None:
+    with (
+        pytest.raises(InvalidArgument, match="Deferred"),
+        breakers.breaker("payments").guard(fallback=lambda deferral: 5),
+    ):
+        pytest.fail("it was not to be entered")
+
+
+def test_what_a_guard_cannot_go_around_is_refused_at_decoration(breakers: Breakers) -> None:
+    guard = breakers.breaker("payments").guard()
+    anything: Any
+    for anything in (classmethod(print), staticmethod(print)):
+        with pytest.raises(InvalidArgument, match="below"):
+            guard(anything)
+    anything = 5
+    with pytest.raises(InvalidArgument, match="function"):
+        guard(anything)
+
+
+def test_a_function_that_only_makes_a_coroutine_is_no_success(tolerant: Breakers) -> None:
+    async def charge() -> None:
+        pass
+
+    with pytest.raises(InvalidArgument, match="async def"):
+        _ = tolerant.breaker("payments").guard()(lambda: charge())()
+    assert counted(tolerant) == (0, 0)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="there are no groups here")
+def test_a_group_of_deferrals_alone_says_nothing(tolerant: Breakers) -> None:
+    from builtins import ExceptionGroup
+
+    deferred = Deferred("other", Deferral(1, 0, "open"))
+    for errors in ([deferred], [deferred, OSError()]):
+        with pytest.raises(ExceptionGroup), tolerant.breaker("payments").guard():
+            raise ExceptionGroup("several", errors)
+    assert counted(tolerant) == (1, 1)
+
+
+def test_a_permit_is_true_and_a_deferral_is_false(breakers: Breakers) -> None:
+    payments = breakers.breaker("payments")
+    assert admitted(payments)
+    trip(payments)
+    assert not payments.acquire()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from halfopen import (
     ComponentError,
     Deferral,
     Deferred,
+    FailureRate,
     HalfopenError,
     InvalidArgument,
     InvalidDependency,
@@ -24,8 +26,11 @@ from halfopen import (
     Policy,
     StoreUnavailable,
     Tally,
+    Window,
 )
 from support import PLAIN, admitted
+
+WORD: Any = "x"
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "a\0b", "n" * 257, "\ud800"])
@@ -226,3 +231,51 @@ def test_a_wide_policy_goes_in_and_out_whole(breakers: Breakers) -> None:
     )
     breakers.breaker("payments").configure(wide)
     assert breakers.breaker("payments").policy() == (wide, True)
+
+
+def test_what_is_not_made_is_left_without_a_word(file: Path) -> None:
+    anything: Any = {"unknown": 1}
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            Breakers(file, **anything)
+        with pytest.raises(TypeError):
+            halfopen.Permit(**anything)
+        gc.collect()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda file: Breakers("\ud800"),
+        lambda file: Breakers(f"{file}\ud800"),
+        lambda file: Breakers(file, namespace="\ud800"),
+        lambda file: Breakers(file, caller="\ud800"),
+        lambda file: Breakers(file, history=-1),
+        lambda file: Breakers(file, policy=Policy(failure_rate=FailureRate(WORD, WORD))),
+        lambda file: Breakers(file, policy={"failure_rate": FailureRate(WORD, WORD)}),
+        lambda file: Breakers(file, policy={"window": Window(ms=WORD)}),
+        lambda file: Breakers(file, policy=Policy(window=Window(ms=WORD))),
+        lambda file: Breakers(file).breaker("payments").history(-1),
+        lambda file: Breakers(file).breaker("payments").history(WORD),
+        lambda file: Breakers(file).breaker("payments").report(PermitData(10**5000), "success"),
+    ],
+)
+def test_what_has_no_form_that_a_store_or_a_policy_takes_is_an_invalid_argument(file: Path, call: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        call(file)
+
+
+def test_numbers_beyond_what_a_store_counts_to_are_as_good_as_the_largest(file: Path) -> None:
+    with Breakers(file, history=1 << 70, busy_timeout=10**400) as breakers:
+        assert breakers.breaker("payments").reset().applied
+        assert len(breakers.breaker("payments").history(1 << 70)) == 1
+    with Breakers(file) as breakers, pytest.raises(InvalidDependency):
+        breakers.breaker("\ud800").history()
+
+
+def test_a_fault_names_the_fields_as_they_are_called_here(file: Path) -> None:
+    with pytest.raises(InvalidPolicy) as caught:
+        Breakers(file, policy={"lease_ms": 10_000, "probe_max_ms": 5_000, "open_ms": 10, "open_max_ms": 5})
+    for name in ("lease_ms", "probe_max_ms", "open_ms", "open_max_ms"):
+        assert name in str(caught.value)
+    assert "-ms" not in str(caught.value)

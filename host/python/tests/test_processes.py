@@ -159,7 +159,7 @@ def test_no_interrupt_is_lost_and_the_next_call_works(file: Path) -> None:
     assert (process.returncode, out, err) == (0, "calls True\n", "")
 
 
-def test_a_process_that_ends_while_a_probe_is_out_gives_no_error(file: Path) -> None:
+def test_a_process_that_ends_while_a_probe_is_out_gives_it_back(file: Path) -> None:
     script = """
         import sys, time
         from halfopen import Breakers
@@ -172,6 +172,9 @@ def test_a_process_that_ends_while_a_probe_is_out_gives_no_error(file: Path) -> 
     process = python(script, file)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
+    with Breakers(file) as breakers:
+        seen = breakers.breaker("payments").inspect()
+        assert (seen.state, seen.leases) == ("half-open", ())
 
 
 def test_breakers_that_are_dropped_without_a_close_hand_over_what_is_counted(file: Path) -> None:
@@ -231,3 +234,132 @@ def test_who_is_interrupted_while_asking_leaves_no_lease_behind(file: Path) -> N
         assert isinstance(answer, Permit) and answer.is_probe
         answer.success()
         process.communicate("\n", timeout=60)
+
+
+FORK_AMID_LOOKS = """
+    import os, sys, threading
+    from halfopen import Breakers
+    breakers = Breakers(sys.argv[1], policy={"consecutive_failures": 0, "failure_rate": None}, local_admission=False)
+    payments = breakers.breaker("payments")
+    def inspect():
+        while True:
+            payments.inspect()
+    def watch():
+        for _ in breakers.transitions():
+            pass
+    for work in (inspect, inspect, watch):
+        threading.Thread(target=work, daemon=True).start()
+    import halfopen.forks
+    halfopen.forks._PATIENCE = 600  # who waits for somebody that waits for it would not be done in time
+    for _ in range(3):
+        children = []
+        for _ in range(8):
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    for _ in range(5):
+                        payments.acquire().failure()
+                    status = 0
+                finally:
+                    os._exit(status)
+            children.append(child)
+        for child in children:
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    print(payments.inspect().failures, flush=True)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_fork_waits_for_nobody_who_looks_and_every_failure_that_a_child_was_told_of_is_counted(file: Path) -> None:
+    assert finished(python(FORK_AMID_LOOKS, file)) == "120\n"
+
+
+FORK_INSIDE = """
+    import os, sys, threading
+    from halfopen import Breakers, StoreUnavailable
+    breakers = Breakers(sys.argv[1], policy={"consecutive_failures": 0, "failure_rate": None}, local_admission=False)
+    payments = breakers.breaker("payments")
+    def fork():
+        with breakers.room.store.transaction():
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    for other in (payments, Breakers("memory").breaker("payments")):
+                        try:
+                            other.acquire().failure()
+                        except StoreUnavailable as error:
+                            status = 0 if "forked" in str(error) else 2
+                            continue
+                        status += 10 * (other is payments)
+                finally:
+                    os._exit(status)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    thread = threading.Thread(target=fork)
+    thread.start()
+    thread.join()
+    payments.acquire().failure()
+    print(payments.inspect().failures)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_forked_off_in_the_middle_of_a_write_is_told_not_to_use_the_file(file: Path) -> None:
+    assert finished(python(FORK_INSIDE, file)).split() == ["0", "1"]
+
+
+POOL = """
+    import multiprocessing, sys
+    from halfopen import Breakers
+    policy = {"consecutive_failures": 0, "failure_rate": None, "window": {"ms": 600_000}, "fresh_ms": 60_000}
+    if __name__ == "__main__":
+        breakers = Breakers(sys.argv[1], policy=policy)
+        payments = breakers.breaker("payments")
+        payments.acquire().success()
+    def work(number):
+        payments.acquire().success()
+        if number % 5 == 0:
+            payments.acquire().failure()
+    if __name__ == "__main__":
+        context = multiprocessing.get_context("fork")
+        pool = context.Pool(8)
+        pool.map(work, range(40))
+        pool.close()
+        pool.join()
+        seen = payments.inspect()
+        print(seen.calls, seen.failures)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_the_workers_of_a_pool_hand_over_what_they_have_counted_when_it_is_closed(file: Path) -> None:
+    assert finished(python(POOL, file)) == "49 8\n"
+
+
+FORK_WITH_A_PROBE = """
+    import gc, os, sys, time
+    from halfopen import Breakers
+    policy = {"consecutive_failures": 1, "open_ms": 1, "jitter_percent": 0, "lease_ms": 60_000}
+    breakers = Breakers(sys.argv[1], policy=policy)
+    payments = breakers.breaker("payments")
+    payments.acquire().failure()
+    time.sleep(0.01)
+    probe = payments.acquire()
+    child = os.fork()
+    if child == 0:
+        payments.inspect()
+        breakers.room.housekeeper.start()
+        del probe
+        gc.collect()
+        breakers.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(probe.is_probe, probe.success().state)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_that_drops_its_copy_of_a_probe_gives_nothing_back(file: Path) -> None:
+    assert finished(python(FORK_WITH_A_PROBE, file)) == "True closed\n"

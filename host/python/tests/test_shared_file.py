@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from halfopen import Breakers, Deferral, Permit
 from support import PLAIN, admitted, ask_program, finished, program, python, trip
 
@@ -117,3 +119,16 @@ def test_of_a_herd_of_python_processes_and_programs_exactly_one_probes(file: Pat
         assert (probes, deferred) == (1, 15), (answers, codes)
         assert payments.inspect().state == "closed"
         assert [one.reason for one in payments.history()][-2:] == ["probe-due", "probe-succeeded"]
+
+
+def test_a_relative_path_means_the_same_file_after_a_change_of_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with Breakers("breakers.db", policy=PLAIN, local_admission=False) as breakers:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        trip(breakers.breaker("payments"))
+    assert not list((tmp_path / "elsewhere").iterdir())
+    with Breakers(tmp_path / "breakers.db") as breakers:
+        assert breakers.breaker("payments").inspect().state == "open"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import offstage, ops
+from . import offstage, ops, workers
 from .clock import Sent
-from .errors import BreakerError, shown
+from .errors import BreakerError, InvalidArgument, shown
 from .guard import Guard
 from .instance import Op
 from .local import Local
 from .permit import Permit
-from .policy import Policy
+from .policy import Policy, kind
 from .types import Admission, Deferral, Inspection, Mode, Outcome, PermitData, Probe, Receipt, Tally, Transition
 
 if TYPE_CHECKING:
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from .room import Room
 
 T = TypeVar("T")
+
+# SQLite counts no further.
+MOST_HISTORY = 1 << 62
 
 # How often it is asked again when each lease has run out by the time it arrives.
 _LATE = 3
@@ -41,6 +43,8 @@ class Breaker:
     """
 
     def __init__(self, breakers: Breakers, dependency: str, caller: str | None = None) -> None:
+        if caller is not None and not isinstance(caller, str):
+            raise InvalidArgument(f"`caller` is a string, not {kind(caller)}")
         self._breakers = breakers
         self.dependency = dependency
         """The dependency."""
@@ -140,8 +144,9 @@ class Breaker:
 
     def history(self, limit: int = 1_000) -> list[Transition]:
         """The last transitions, oldest first."""
-        room = self.room
-        return offstage.run(lambda: room.store.history(room.settings.namespace, self.dependency, limit))
+        room, dependency = self.room, ops.known_as(self.dependency)
+        most = min(ops.at_least_0("limit", limit), MOST_HISTORY)
+        return offstage.run(lambda: room.store.history(room.settings.namespace, dependency, most))
 
     # What the parts of this package share
 
@@ -154,17 +159,16 @@ class Breaker:
         """The instant, in ms. Not for users."""
         return self.room.clock.now()
 
-    def left_behind(self, job: Callable[[], None]) -> None:
-        """Has a job done, from a finalizer. Not for users."""
-        room = self._breakers.present_room
+    def left_behind(self, permit: PermitData) -> None:
+        """Has a permit given back, from its finalizer. Not for users."""
+        room, dependency = self._breakers.present_room, self.dependency
         if room is not None and room.housekeeper.runs:
-            room.housekeeper.do(job)
+            room.housekeeper.do(lambda: room.give_back(dependency, permit))
 
     async def elsewhere(self, work: Callable[[], T]) -> T:
         """Does something that blocks on another thread, to its end. Not for users."""
-        task = asyncio.get_running_loop().run_in_executor(None, work)
         # A permit among its results gives itself back where nobody takes it.
-        return await asyncio.shield(task)
+        return await workers.run(work)
 
     def recall(self) -> Permit | Deferral | None:
         """What memory answers; none where the component has to be asked. Not for users."""
@@ -291,4 +295,6 @@ class Breaker:
     def _probe(self, room: Room, probe: Probe, sent: Sent) -> Permit:
         # For the permit's sake, which may be left behind.
         room.housekeeper.start()
-        return Permit(self, probe.permit, sent, expires_in=probe.expires_in_ms, slower_than=probe.slower_than_ms)
+        permit = Permit(self, probe.permit, sent, expires_in=probe.expires_in_ms, slower_than=probe.slower_than_ms)
+        room.probes.add(permit)
+        return permit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import os
+import sys
 import threading
 import time
 import weakref
@@ -12,18 +13,21 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Literal
 
-from . import offstage
-from .breaker import Breaker
+from . import offstage, ops, workers
+from .breaker import MOST_HISTORY, Breaker
 from .clock import Clock, SystemClock
 from .errors import BreakerError, Closed, InvalidArgument, StoreDenied, StoreUnavailable
-from .policy import Policy, kind
+from .policy import Policy
 from .room import Room, Settings
-from .store import SqliteStore
+from .store import SqliteStore, resolved
 from .types import Observed, Pruned
 
 # How often the store is looked at for transitions, in seconds, and how many are fetched at a time.
 _EVERY = 0.05
 _PAGE = 256
+
+# In seconds; more than that is the same.
+_FOR_EVER = 1e12
 
 
 class Breakers:
@@ -43,6 +47,9 @@ class Breakers:
     Raises `InvalidArgument`, `InvalidPolicy`, `StoreError` or `ComponentError`.
     """
 
+    # What is not made need not be closed.
+    _closed = True
+
     def __init__(
         self,
         address: str | os.PathLike[str],
@@ -58,24 +65,22 @@ class Breakers:
         _seed: int | None = None,
         _store: SqliteStore | None = None,
     ) -> None:
-        self._closed = True
         for name, text in (("namespace", namespace), ("caller", caller)):
-            if not isinstance(text, str) and not (name == "caller" and text is None):
-                raise InvalidArgument(f"`{name}` is a string, not {kind(text)}")
+            if name != "caller" or text is not None:
+                ops.text(f"`{name}`", text)  # type: ignore[arg-type]
         if synchronous not in ("full", "normal"):
             raise InvalidArgument(f"`synchronous` is {synchronous!r}; it must be `full` or `normal`")
-        if isinstance(history, bool) or not isinstance(history, int) or history < 0:
-            raise InvalidArgument(f"`history` is {history!r}; it must be a whole number from 0")
+        ops.at_least_0("history", history)
         if isinstance(busy_timeout, bool) or not isinstance(busy_timeout, (int, float)) or not busy_timeout >= 0:
             raise InvalidArgument(f"`busy_timeout` is {busy_timeout!r}; it must be a number of seconds")
         self._settings = Settings(
-            address=address,
+            path=resolved(address),
             namespace=namespace,
             policy=Policy.of(policy),
-            history=min(history, 1 << 62),
+            history=min(history, MOST_HISTORY),
             caller=caller,
             local_admission=bool(local_admission),
-            busy_timeout=float(busy_timeout),
+            busy_timeout=float(min(busy_timeout, _FOR_EVER)),
             synchronous=synchronous,
             clock=_clock or SystemClock(),
             seed=_seed,
@@ -85,6 +90,7 @@ class Breakers:
         self._pid = os.getpid()
         self._room = offstage.run(lambda: Room(self._settings, _store))
         self._closed = False
+        _at_the_end_of_a_worker()
         _open.add(self)
 
     def breaker(self, dependency: str, *, caller: str | None = None) -> Breaker:
@@ -154,6 +160,9 @@ class Breakers:
 
     def close(self) -> None:
         """Hands over what is counted in memory, and closes the store. Closing twice does nothing."""
+        if not self._closed and self._pid == os.getpid():
+            # Reports that coroutines have begun are made.
+            workers.finish()
         with self._lock:
             if self._closed:
                 return
@@ -199,6 +208,7 @@ class Breakers:
             if self._pid != os.getpid():
                 self._room = offstage.run(lambda: Room(self._settings))
                 self._pid = os.getpid()
+                _at_the_end_of_a_worker()
 
     def _forked(self) -> None:
         # Another thread of the parent may have held it.
@@ -211,6 +221,20 @@ _open: weakref.WeakSet[Breakers] = weakref.WeakSet()
 def _close_all() -> None:
     for breakers in list(_open):
         breakers.close()
+
+
+def _at_the_end_of_a_worker() -> None:
+    """Has all closed there too: the workers of `multiprocessing` leave by `os._exit`."""
+    global _worker
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None and process.parent_process() is not None and _worker != os.getpid():
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _close_all, exitpriority=0)
+        _worker = os.getpid()
+
+
+_worker = 0
 
 
 def _after_fork() -> None:

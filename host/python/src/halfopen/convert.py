@@ -6,6 +6,8 @@ cannot. Which of the two it is follows from the contract, and is written down he
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from typing import Any
 
 from wasmtime.component import Record, Variant
@@ -38,6 +40,21 @@ def record(**fields: Any) -> Record:
 def word(value: Any) -> str:
     """A variant that may grow: its case, or the text of `other`."""
     return str(value.payload) if value.tag == "other" else str(value.tag)
+
+
+def underscored(text: str) -> str:
+    """A text of the component's, with the fields of a policy as they are called here."""
+    for name in _FIELDS:
+        text = re.sub(rf"(?<![\w-]){name}(?![\w-])", name.replace("-", "_"), text)
+    return text
+
+
+_FIELDS = [
+    field.name.replace("_", "-")
+    for table in (Policy, FailureRate, SlowCalls, Window, Ramp)
+    for field in dataclasses.fields(table)
+    if "_" in field.name
+]
 
 
 def permit_in(permit: PermitData) -> Record:
@@ -173,7 +190,7 @@ def error_out(value: Any, dependency: str) -> errors.BreakerError:
     if case == "invalid-dependency":
         return errors.InvalidDependency(dependency, payload)
     if case == "invalid-policy":
-        return errors.InvalidPolicy([(fault.field.replace("-", "_"), fault.why) for fault in payload])
+        return errors.InvalidPolicy([(underscored(fault.field), underscored(fault.why)) for fault in payload])
     if case == "invalid-argument":
         return errors.InvalidArgument(payload)
     if case == "contended":

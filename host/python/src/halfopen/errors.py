@@ -29,7 +29,7 @@ class Deferred(HalfopenError):
     def __init__(self, dependency: str, deferral: Deferral) -> None:
         self.dependency = dependency
         self.deferral = deferral
-        self.retry_after: float = deferral.retry_after()
+        self.retry_after: float = deferral.retry_after
         super().__init__(dependency, deferral)
 
     def __str__(self) -> str:

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from . import ops
 from .errors import BreakerError, CallTimedOut, Deferred, InvalidArgument
 from .lease import LeaseKeeper
-from .ops import OUTCOMES
 from .permit import Permit
+from .policy import kind as kind_of
 from .types import Deferral, Outcome
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ class Guard:
     While a probe runs its lease is renewed. Failing to report never hides how the call ended: it is only logged.
 
     In `with` and `async with` the permit is what comes behind `as`. A guard is entered once at a time; as a decorator
-    it serves any number of calls at a time. There `fallback` gets the deferral, and what it returns the caller gets.
+    it serves any number of calls at a time. There, and only there, `fallback` gets the deferral, and what it returns
+    the caller gets; it may be a coroutine function where what is decorated is one. A call with wrong arguments is
+    ignored.
     """
 
     def __init__(
@@ -51,24 +54,39 @@ class Guard:
         classify: Callable[[Exception], Outcome] | None = None,
         fallback: Callable[[Deferral], Any] | None = None,
     ) -> None:
-        if timeout is not None and (isinstance(timeout, bool) or not timeout > 0):
-            raise InvalidArgument(f"`timeout` is {timeout!r}; it must be more than 0 seconds")
+        ops.milliseconds("timeout", timeout)
+        if timeout is not None and not timeout > 0:
+            raise InvalidArgument(f"`timeout` is {timeout}; it must be more than 0 seconds")
+        for name, function in (("classify", classify), ("fallback", fallback)):
+            if function is not None and not callable(function):
+                raise InvalidArgument(f"`{name}` is a function, not {kind_of(function)}")
         self._breaker = breaker
-        self._timeout = timeout
+        self._timeout = None if timeout is None else float(timeout)
         self._classify = classify
         self._fallback = fallback
         self._entered: _Call | None = None
 
     def __enter__(self) -> Permit:
+        self._refuse_fallback()
+        return self._enter()
+
+    def _enter(self) -> Permit:
         answer = self._breaker.acquire()
         if isinstance(answer, Deferral):
             raise Deferred(self._breaker.dependency, answer)
         return self._begin(answer).permit
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._end().settle(error)
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None, outcome: Outcome | None = None) -> None:
+        self._end().settle(outcome, error)
 
     async def __aenter__(self) -> Permit:
+        self._refuse_fallback()
+        return await self._enter_async()
+
+    async def _enter_async(self) -> Permit:
         answer = await self._breaker.acquire_async()
         if isinstance(answer, Deferral):
             raise Deferred(self._breaker.dependency, answer)
@@ -80,26 +98,41 @@ class Guard:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
+        await self._leave_async(error)
+
+    async def _leave_async(self, error: BaseException | None, outcome: Outcome | None = None) -> None:
         call = self._end()
         cut_off = call.deadline is not None and call.deadline.ends(error)
-        await call.settle_async("timeout" if cut_off else None, error)
+        await call.settle_async("timeout" if cut_off else outcome, error)
         if cut_off and self._timeout is not None:
             raise CallTimedOut(self._timeout) from error
 
     def __call__(self, function: F) -> F:
         """Decorates a function, or a coroutine function: each call of it goes through the breaker."""
-        if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
-            raise InvalidArgument(f"{function.__qualname__} is a generator; use `with` or `async with` inside it")
-        if inspect.iscoroutinefunction(function):
+        if isinstance(function, (classmethod, staticmethod)):
+            raise InvalidArgument(f"this guard is above @{type(function).__name__}; write it below")
+        if not callable(function):
+            raise InvalidArgument(f"a guard decorates a function, not {kind_of(function)}")
+        if any(is_generator(function) for is_generator in (inspect.isasyncgenfunction, inspect.isgeneratorfunction)):
+            name = getattr(function, "__qualname__", repr(function))
+            raise InvalidArgument(f"{name} is a generator; use `with` or `async with` inside it")
+        if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
 
             @functools.wraps(function)
             async def through_async(*args: Any, **kwargs: Any) -> Any:
                 guard = self._anew()
                 try:
-                    await guard.__aenter__()
+                    await guard._enter_async()
                 except Deferred as deferred:
-                    return self._instead(deferred)
-                return await guard._inside(function(*args, **kwargs))
+                    answer = self._instead(deferred)
+                    return await answer if inspect.isawaitable(answer) else answer
+                try:
+                    result = await function(*args, **kwargs)
+                except BaseException as error:
+                    await guard._leave_async(error, _if_never_called(function, args, kwargs, error))
+                    raise
+                await guard._leave_async(None)
+                return result
 
             return cast(F, through_async)
 
@@ -107,27 +140,28 @@ class Guard:
         def through(*args: Any, **kwargs: Any) -> Any:
             guard = self._anew()
             try:
-                guard.__enter__()
+                guard._enter()
             except Deferred as deferred:
                 return self._instead(deferred)
             try:
                 result = function(*args, **kwargs)
             except BaseException as error:
-                guard.__exit__(type(error), error, error.__traceback__)
+                guard._leave(error, _if_never_called(function, args, kwargs, error))
                 raise
-            guard.__exit__(None, None, None)
+            if inspect.iscoroutine(result):
+                # Nothing of the call has been made yet, and perhaps nothing ever will be.
+                guard._leave(None, "ignored")
+                result.close()
+                name = getattr(function, "__qualname__", repr(function))
+                raise InvalidArgument(f"{name} returns a coroutine; decorate the `async def` itself")
+            guard._leave(None)
             return result
 
         return cast(F, through)
 
-    async def _inside(self, work: Any) -> Any:
-        try:
-            result = await work
-        except BaseException as error:
-            await self.__aexit__(type(error), error, error.__traceback__)
-            raise
-        await self.__aexit__(None, None, None)
-        return result
+    def _refuse_fallback(self) -> None:
+        if self._fallback is not None:
+            raise InvalidArgument("`fallback` is for decorated functions; around a block, catch `Deferred`")
 
     def _anew(self) -> Guard:
         return Guard(self._breaker, timeout=self._timeout, classify=self._classify)
@@ -170,46 +204,51 @@ class _Call:
         self._keeper = None if lease is None else LeaseKeeper(breaker, permit.data, lease)
         self._begun = time.monotonic()
 
-    def settle(self, error: BaseException | None) -> None:
+    def settle(self, outcome: Outcome | None, error: BaseException | None) -> None:
         """Reports how it ended, unless that was done by hand."""
-        took = self._stop()
-        if self.permit.settled:
-            return
-        outcome = self._outcome(error)
-        if outcome != "ignored" and self._timeout is not None and took >= self._timeout:
-            outcome = "timeout"
+        took = time.monotonic() - self._begun
         try:
-            self.permit.report(outcome, took)
+            if not self.permit.settled:
+                self.permit.report(outcome or self._judged(error, took), took)
         except BreakerError as failed:
             self._unreported(failed)
+        finally:
+            self._stop()
 
     async def settle_async(self, outcome: Outcome | None, error: BaseException | None) -> None:
         """The same; the store is written on another thread."""
-        took = self._stop()
-        if self.permit.settled:
-            return
+        took = time.monotonic() - self._begun
         try:
-            await self.permit.report_async(outcome or self._outcome(error), took)
+            if not self.permit.settled:
+                await self.permit.report_async(outcome or self._judged(error, took), took)
         except BreakerError as failed:
             self._unreported(failed)
+        finally:
+            self._stop()
 
-    def _stop(self) -> float:
+    def _stop(self) -> None:
+        # Not before the report is through: others may keep it waiting for longer than the lease has left.
         if self._keeper is not None:
             self._keeper.stop()
-        return time.monotonic() - self._begun
+
+    def _judged(self, error: BaseException | None, took: float) -> Outcome:
+        outcome = self._outcome(error)
+        late = self._timeout is not None and took >= self._timeout
+        return "timeout" if late and outcome != "ignored" else outcome
 
     def _outcome(self, error: BaseException | None) -> Outcome:
         if error is None:
             return "success"
-        if not isinstance(error, Exception) or isinstance(error, (Deferred, asyncio.CancelledError)):
+        if _says_nothing(error):
             return "ignored"
+        assert isinstance(error, Exception)
         if self._classify is not None:
             try:
                 said = self._classify(error)
             except Exception:
                 _log.exception("classify failed; the call counts as a failure")
                 return "failure"
-            if said in OUTCOMES:
+            if said in ops.OUTCOMES:
                 return said
             _log.error("classify answered %r, which is no outcome; the call counts as a failure", said)
             return "failure"
@@ -217,6 +256,28 @@ class _Call:
 
     def _unreported(self, error: BreakerError) -> None:
         _log.warning("the outcome of a call of %s could not be reported: %s", self._breaker.dependency, error)
+
+
+def _says_nothing(error: BaseException) -> bool:
+    """Whether it is no failure of the dependency; of a group, whether none in it is."""
+    if sys.version_info >= (3, 11) and isinstance(error, BaseExceptionGroup):  # noqa: F821
+        return all(map(_says_nothing, error.exceptions)) or not isinstance(error, Exception)
+    return not isinstance(error, Exception) or isinstance(error, (Deferred, asyncio.CancelledError))
+
+
+def _if_never_called(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: BaseException
+) -> Outcome | None:
+    """`ignored` where the function does not take these arguments: that says nothing of the dependency."""
+    if not isinstance(error, TypeError) or error.__traceback__ is None or error.__traceback__.tb_next is not None:
+        return None
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return "ignored"
+    except ValueError:
+        pass
+    return None
 
 
 class _Deadline:

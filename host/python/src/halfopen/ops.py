@@ -25,14 +25,21 @@ def milliseconds(name: str, seconds: float | None) -> int | None:
         raise InvalidArgument(f"`{name}` is a number of seconds, not {kind(seconds)}")
     if not 0 <= seconds <= 1e15:
         raise InvalidArgument(
-            f"`{name}` is {seconds} seconds; it must be 0 or more, and less than the age of the universe"
+            f"`{name}` is {number_shown(seconds)} seconds; it must be 0 or more, and less than the age of the universe"
         )
     return int(seconds * 1000)
 
 
+def number_shown(number: float) -> str:
+    """A number as messages show it: Python writes none of thousands of digits."""
+    if isinstance(number, float) or abs(number) <= U64_MAX:
+        return str(number)
+    return f"a number of {number.bit_length()} bits"
+
+
 def acquire(dependency: str, caller: str) -> Op[Decision]:
     """Asks whether a call may be made."""
-    return _op(dependency, "breaker", "acquire", (_text("the caller's name", caller),), convert.decision_out)
+    return _op(dependency, "breaker", "acquire", (text("the caller's name", caller),), convert.decision_out)
 
 
 def report(dependency: str, permit: PermitData, outcome: str, took_ms: int | None) -> Op[Receipt]:
@@ -89,7 +96,7 @@ def configure(dependency: str, policy: Policy) -> Op[Receipt]:
 def force(dependency: str, mode: str, lasting_ms: int | None, note: str) -> Op[Receipt]:
     """Forces a state, or takes that back."""
     lasting = None if lasting_ms is None else _u64("lasting", lasting_ms)
-    arguments = (_word("mode", mode, MODES), lasting, _text("the note", note))
+    arguments = (_word("mode", mode, MODES), lasting, text("the note", note))
     return _op(dependency, "control", "force", arguments, convert.receipt_out)
 
 
@@ -109,11 +116,16 @@ def prune(dependency: str, idle_ms: int) -> Op[bool]:
 
 
 def _op(dependency: str, interface: str, name: str, arguments: tuple[Any, ...], out: Callable[[Any], T]) -> Op[T]:
+    return Op(known_as(dependency), interface, name, arguments, out)
+
+
+def known_as(dependency: str) -> str:
+    """The name, as far as this package judges it."""
     if not isinstance(dependency, str):
         raise InvalidArgument(f"a dependency is a string, not {kind(dependency)}")
     if not _is_unicode(dependency):
         raise InvalidDependency(dependency, "it is not Unicode: it holds half a surrogate pair")
-    return Op(dependency, interface, name, arguments, out)
+    return dependency
 
 
 def _permit(permit: PermitData) -> Any:
@@ -129,7 +141,16 @@ def _u64(name: str, number: int) -> int:
     if isinstance(number, bool) or not isinstance(number, int):
         raise InvalidArgument(f"`{name}` is a whole number, not {kind(number)}")
     if not 0 <= number <= U64_MAX:
-        raise InvalidArgument(f"`{name}` is {number}; it must be 0 to {U64_MAX}")
+        raise InvalidArgument(f"`{name}` is {number_shown(number)}; it must be 0 to {U64_MAX}")
+    return number
+
+
+def at_least_0(name: str, number: int) -> int:
+    """A whole number from 0, however large."""
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise InvalidArgument(f"`{name}` is a whole number, not {kind(number)}")
+    if number < 0:
+        raise InvalidArgument(f"`{name}` is {number_shown(number)}; it must be a whole number from 0")
     return number
 
 
@@ -139,7 +160,8 @@ def _word(name: str, word: str, known: tuple[str, ...]) -> str:
     return word
 
 
-def _text(name: str, text: str) -> str:
+def text(name: str, text: str) -> str:
+    """A string of Unicode."""
     if not isinstance(text, str):
         raise InvalidArgument(f"{name} is a string, not {kind(text)}")
     if not _is_unicode(text):

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import logging
+import os
 import time
 from typing import TYPE_CHECKING
 
 from . import ops
 from .clock import Sent
-from .errors import BreakerError
 from .types import Outcome, PermitData, Receipt
 
 if TYPE_CHECKING:
     from .breaker import Breaker
 
-_log = logging.getLogger("halfopen")
-
 
 class Permit:
     """A permit, to be settled with the outcome of the call: once.
 
-    Left without a report it is given back, as if ignored. A report that comes too late is no error: see the receipt.
+    Left without a report it is given back, as if ignored; also at the close, and so at the end of the process. A report
+    that comes too late is no error: see the receipt. A permit is true, and a `Deferral` is false.
     """
 
     __slots__ = (
@@ -29,6 +27,7 @@ class Permit:
         "_breaker",
         "_expires_in",
         "_generation",
+        "_pid",
         "_sent",
         "_settled",
         "_slower_than",
@@ -57,11 +56,18 @@ class Permit:
         self._expires_in = expires_in
         self._slower_than = slower_than
         self._generation = generation
+        # The copy of a child is not what is left when that drops it.
+        self._pid = None if data.lease is None else os.getpid()
         self._begun = time.monotonic()
 
     def __repr__(self) -> str:
         what = "" if self.data.lease is None else f", token {self.data.lease}"
         return f"<Permit of {self._breaker.dependency!r}: epoch {self.data.epoch}{what}>"
+
+    @property
+    def dependency(self) -> str:
+        """The dependency."""
+        return self._breaker.dependency
 
     @property
     def is_probe(self) -> bool:
@@ -166,14 +172,5 @@ class Permit:
 
     def __del__(self) -> None:
         # Without a lease, an ignored call counts nowhere and writes nothing.
-        if self._settled or self.data.lease is None:
-            return
-        breaker, data = self._breaker, self.data
-        breaker.left_behind(lambda: _give_back(breaker, data))
-
-
-def _give_back(breaker: Breaker, data: PermitData) -> None:
-    try:
-        breaker.release(data)
-    except BreakerError as error:
-        _log.warning("a permit of %s that was left could not be given back: %s", breaker.dependency, error)
+        if not getattr(self, "_settled", True) and self._pid is not None and self._pid == os.getpid():
+            self._breaker.left_behind(self.data)

@@ -156,7 +156,9 @@ def _value(name: str, value: Any) -> Any:
     table = _TABLES.get(name)
     if table is not None:
         if isinstance(value, table):
-            return value
+            # Not looked at until now.
+            fields = vars(value)
+            value = {key: one for key, one in fields.items() if name != "window" or one is not None}
         if name != "window" and (value is None or value == "off"):
             return None
         return _table(name, table, value)
@@ -228,4 +230,6 @@ def kind(value: Any) -> str:
         return "a number"
     if isinstance(value, str):
         return "a string"
-    return "a table" if isinstance(value, Mapping) else "an array" if isinstance(value, list) else "something else"
+    if isinstance(value, Mapping):
+        return "a table"
+    return "an array" if isinstance(value, list) else f"a {type(value).__name__}"

@@ -7,8 +7,9 @@ import logging
 import os
 import random
 import threading
+import weakref
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import ops
 from .clock import Clock
@@ -18,9 +19,12 @@ from .instance import Change, Op, Snapshot
 from .local import Due, Local
 from .machine import Machine
 from .policy import Policy
-from .store import SqliteStore, open_store
+from .store import SqliteStore
 from .store.rows import Write
 from .types import PermitData
+
+if TYPE_CHECKING:
+    from .permit import Permit
 
 T = TypeVar("T")
 
@@ -37,7 +41,7 @@ _GRACE = 0.010
 class Settings:
     """What a `Breakers` was made with."""
 
-    address: str | os.PathLike[str]
+    path: str | None
     namespace: str
     policy: Policy
     history: int
@@ -67,10 +71,12 @@ class Room:
         generator = random.Random(settings.seed)
         self._machine = Machine(settings.policy, self.clock.now, lambda: generator.getrandbits(64))
         # Last: what was opened would have to be closed again.
-        self.store = store or open_store(
-            settings.address, busy_timeout=settings.busy_timeout, synchronous=settings.synchronous
+        self.store = store or SqliteStore(
+            settings.path, busy_timeout=settings.busy_timeout, synchronous=settings.synchronous
         )
         self.housekeeper = Housekeeper()
+        self.probes: weakref.WeakSet[Permit] = weakref.WeakSet()
+        """The permits that hold a lease."""
         self._locals: dict[str, Local] = {}
         self._lock = threading.Lock()
         self._timers = itertools.count(1)
@@ -165,14 +171,28 @@ class Room:
             self.housekeeper.do(hand_over, left / 1000 + _GRACE)
             local.timer = number
 
+    def give_back(self, dependency: str, permit: PermitData) -> None:
+        """Gives back a permit that was left."""
+        try:
+            held = self.perform(ops.release(dependency, permit))
+        except BreakerError as error:
+            _log.warning("a permit of %s that was left could not be given back: %s", dependency, error)
+            return
+        local = self.local(dependency)
+        if local is not None:
+            self.hand_in(local, local.hear(held.answer, held.version))
+
     def end_looks(self) -> None:
         """Ends all looks; what was counted under them is dropped."""
         for local in list(self._locals.values()):
             local.end()
 
     def close(self) -> None:
-        """Hands over all that is counted, and closes the store."""
+        """Hands over all that is counted, gives back what is left, and closes the store."""
         self.housekeeper.close()
+        for permit in list(self.probes):
+            if not permit.settled:
+                self.give_back(permit.dependency, permit.data)
         for local in list(self._locals.values()):
             self.hand_over(local)
         self.store.close()

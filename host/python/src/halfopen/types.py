@@ -69,8 +69,13 @@ class Deferral:
     admission: Admission | None = None
     """During a ramp: what a process may admit further calls with, by drawing."""
 
+    def __bool__(self) -> bool:
+        """False, and a permit is true: `if permit := payments.acquire():` reads as it is meant."""
+        return False
+
+    @property
     def retry_after(self) -> float:
-        """When to come back, in seconds from now: with a random part of the spread, drawn anew at each call."""
+        """When to come back, in seconds from now: with a random part of the spread, drawn anew each time."""
         return (self.retry_after_ms + random.randint(0, self.spread_ms)) / 1000
 
 

@@ -12,7 +12,7 @@ from ..breakers import Breakers
 from ..clock import ManualClock
 from ..errors import BreakerError, ComponentError, InvalidPolicy, StoreError
 from ..instance import Op
-from ..store import SqliteStore, open_store
+from ..store import SqliteStore, resolved
 from ..types import Admission, Decision, Inspection, PermitData, Probe, Receipt
 from .expect import KINDS, REFUSED, Counts
 from .judge import (
@@ -65,7 +65,7 @@ class Replay:
         self._store = self._open()
 
     def _open(self) -> SqliteStore:
-        return open_store(self._address, busy_timeout=5.0, synchronous="normal")
+        return SqliteStore(resolved(self._address), busy_timeout=5.0, synchronous="normal")
 
     def reopened(self) -> SqliteStore:
         """The store, as another process would open it."""

@@ -1,6 +1,6 @@
 """Where the records are: a SQLite file, which many processes may share, or memory."""
 
-from .address import open_store
+from .address import resolved
 from .sqlite import SqliteStore, Transaction
 
-__all__ = ["SqliteStore", "Transaction", "open_store"]
+__all__ = ["SqliteStore", "Transaction", "resolved"]

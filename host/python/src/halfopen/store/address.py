@@ -6,21 +6,32 @@ import os
 import re
 
 from ..errors import InvalidArgument
-from .sqlite import SqliteStore
+from ..policy import kind
 
 
-def open_store(address: str | os.PathLike[str], *, busy_timeout: float, synchronous: str) -> SqliteStore:
-    """Opens the store at an address: `sqlite:PATH`, a path, or `memory`.
+def resolved(address: str | os.PathLike[str]) -> str | None:
+    """The absolute path of the file at an address, `sqlite:PATH`, a path, or `memory`; none for a store in memory. A
+    process may change its folder later, and still means the same file.
 
-    Raises `InvalidArgument` for an address that names none, and `StoreError`.
+    Raises `InvalidArgument` for an address that names none.
     """
     if isinstance(address, os.PathLike):
         path: str | None = os.fspath(address)
     elif isinstance(address, str):
         path = _path(address)
     else:
-        raise InvalidArgument(f"a store's address is a string or a path, not {type(address).__name__}")
-    return SqliteStore(path, busy_timeout=busy_timeout, synchronous=synchronous)
+        raise InvalidArgument(f"a store's address is a string or a path, not {kind(address)}")
+    if path is None:
+        return None
+    try:
+        os.fsencode(path)
+        return os.path.abspath(path)
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"the store's path {path!r} cannot be that of a file: {error}") from error
+    except OSError as error:
+        raise InvalidArgument(
+            f"the store's path {path} is relative, and this process has no folder ({error}); give an absolute one"
+        ) from error
 
 
 def _path(address: str) -> str | None:

@@ -7,10 +7,11 @@ import os
 import random
 import sqlite3
 import time
+import weakref
 from collections.abc import Callable
 from typing import TypeVar
 
-from ..errors import StoreDenied, StoreNewer
+from ..errors import StoreDenied, StoreNewer, StoreUnavailable
 from .faults import Place, is_busy
 
 T = TypeVar("T")
@@ -54,23 +55,30 @@ _STEPS = (
 
 Identity = tuple[int, int]
 
+# Files that were open in the parent when this process was forked off. SQLite's memory says that this process holds
+# locks on them, and it holds none: what it wrote might be lost, and others' writes with it.
+_spoilt: set[Identity] = set()
+_connections: weakref.WeakSet[Opened] = weakref.WeakSet()
+
 
 class Opened:
     """A connection, and the file it has open: its path may lead to another by now, or to none."""
 
     def __init__(self, connection: sqlite3.Connection, place: Place) -> None:
         self.connection = connection
-        self._place = place
+        self.place = place
         self._identity = _identity(place)
+        _connections.add(self)
 
     def is_at_its_path(self) -> bool:
         """Whether the file is still the one that others find at the path."""
-        return self._place.in_memory or (self._identity is not None and self._identity == _identity(self._place))
+        return self.place.in_memory or (self._identity is not None and self._identity == _identity(self.place))
 
     def close(self) -> None:
         """Closes it. The last connection to a file removes its log, by its name: that may be the log of the file that
         has come in its place, and then the connection is left open.
         """
+        _connections.discard(self)
         if self.is_at_its_path():
             self.connection.close()
         else:
@@ -80,6 +88,18 @@ class Opened:
 def leave_open(connection: sqlite3.Connection) -> None:
     """Never closes a connection, not even at the end of the process."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
+
+
+def spoil(place: Place) -> None:
+    """Never opens the file at a place again, in this process and its children, nor closes what is open of it: for a
+    child that was forked off while the file was in use.
+    """
+    for opened in [one for one in _connections if one.place == place]:
+        _connections.discard(opened)
+        leave_open(opened.connection)
+    identity = _identity(place)
+    if identity is not None:
+        _spoilt.add(identity)
 
 
 def _identity(place: Place) -> Identity | None:
@@ -131,6 +151,11 @@ def patiently(place: Place, work: Callable[[], T]) -> T:
 
 
 def _connect(place: Place, *pragmas: str) -> sqlite3.Connection:
+    if _spoilt and _identity(place) in _spoilt:
+        raise StoreUnavailable(
+            place.name,
+            "this process was forked off in the middle of using it; start another, and fork where no call is under way",
+        )
     # No waiting inside SQLite: `patiently` does that.
     connection = sqlite3.connect(place.path, timeout=0, isolation_level=None, check_same_thread=False)
     try:

@@ -18,13 +18,17 @@ from ..instance import Snapshot
 from ..types import Observed, Transition
 from . import rows
 from .faults import Place
-from .opening import Opened, patiently, reader, writer
+from .gate import Gate
+from .opening import Opened, patiently, reader, spoil, writer
 from .rows import Write
 
 T = TypeVar("T")
 
 # A read takes microseconds: more connections than this are not kept.
 _MOST_READERS = 4
+
+# A fork does not wait longer than this for those who wait for a file that others hold locked, in seconds.
+_LONGEST_PAUSE = 60.0
 
 
 class SqliteStore:
@@ -36,8 +40,7 @@ class SqliteStore:
         self._writer: Opened | None = writer(self.place)
         self._readers: list[Opened] = []
         self._closed = False
-        self._reads = threading.Condition(threading.Lock())
-        self._reading = 0
+        self._gate = Gate()
         forks.watch(self)
 
     def load(self, namespace: str, dependency: str) -> Snapshot:
@@ -49,7 +52,7 @@ class SqliteStore:
         """A write transaction, with the write lock in hand, so that nothing inside can lose a race. It is rolled back
         unless it was committed.
         """
-        with self._lock:
+        with self._gate.passed(), self._lock:
             connection = self._write_connection()
             patiently(self.place, lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
@@ -88,19 +91,15 @@ class SqliteStore:
 
     def close(self) -> None:
         """Closes the connections; those that are reading are closed when they are done."""
-        with self._lock:
+        with self._gate.passed(), self._lock:
             self._closed = True
             self._close_connections()
 
     def pause(self, patience: float) -> bool:
         """Waits for whoever is using the store, closes the file and lets nobody in: before a fork. False where they
-        take too long; it goes on as it was then.
+        take longer than so many seconds and than they may; it goes on as it was then.
         """
-        if not self._lock.acquire(timeout=patience):
-            return False
-        self._reads.acquire()
-        if not self._reads.wait_for(lambda: self._reading == 0, patience):
-            self.go_on()
+        if not self._gate.shut(max(patience, min(2 * self.place.busy_timeout, _LONGEST_PAUSE))):
             return False
         if not self.place.in_memory:
             self._close_connections()
@@ -108,23 +107,22 @@ class SqliteStore:
 
     def go_on(self) -> None:
         """Ends the pause."""
-        self._reads.release()
-        self._lock.release()
+        self._gate.open()
+
+    def abandon(self, *, paused: bool) -> None:
+        """In a child, where nobody uses it any more: what other threads of the parent held they hold for ever."""
+        self._gate = Gate()
+        self._lock = threading.Lock()
+        if not paused:
+            spoil(self.place)
 
     def _read(self, read: Callable[[sqlite3.Connection], T]) -> T:
-        if self.place.in_memory:
+        with self._gate.passed():
+            if not self.place.in_memory:
+                return self._read_file(read)
             with self._lock:
                 connection = self._write_connection()
                 return self._explained(lambda: read(connection))
-        with self._reads:
-            self._reading += 1
-        try:
-            return self._read_file(read)
-        finally:
-            with self._reads:
-                self._reading -= 1
-                if self._reading == 0:
-                    self._reads.notify_all()
 
     def _read_file(self, read: Callable[[sqlite3.Connection], T]) -> T:
         try:
