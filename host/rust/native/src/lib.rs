@@ -1,0 +1,1 @@
+//! The rules of the halfopen circuit breaker, linked in: the engine without WebAssembly.

@@ -1,0 +1,1 @@
+//! Replay files of the halfopen circuit breaker: sequences of steps against any host.

@@ -1,0 +1,1 @@
+//! Records of the halfopen circuit breaker in a SQLite file.

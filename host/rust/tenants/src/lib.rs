@@ -1,0 +1,1 @@
+//! A platform offers the halfopen circuit breaker to the plugins of its tenants.
