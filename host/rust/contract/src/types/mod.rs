@@ -14,6 +14,6 @@ pub use decision::{Admission, Decision, DeferReason, Deferral, Probe};
 pub use error::{Error, PolicyFault, StorageError};
 pub use permit::{InvalidPermit, Permit};
 pub use receipt::{Mode, PolicyInForce, PolicyOrigin, Receipt, StaleReason, State, Verdict};
-pub use report::{Operator, Outcome, Report, Tally};
+pub use report::{Operator, Outcome, Report, Tally, millis};
 pub(crate) use words::open_words;
 pub use words::UnknownWord;

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "component-model")]
 use wasmtime::component::{ComponentType, Lift, Lower};
@@ -46,11 +48,50 @@ pub struct Report {
     pub retry_after: Option<u64>,
 }
 
-impl From<Outcome> for Report {
+impl Report {
     /// A report without details.
-    fn from(outcome: Outcome) -> Self {
+    pub fn new(outcome: Outcome) -> Self {
         Report { outcome, took: None, caller: String::new(), cause: String::new(), retry_after: None }
     }
+
+    /// How long the call took.
+    #[must_use]
+    pub fn took(mut self, took: Duration) -> Self {
+        self.took = Some(millis(took));
+        self
+    }
+
+    /// The caller.
+    #[must_use]
+    pub fn caller(mut self, caller: impl Into<String>) -> Self {
+        self.caller = caller.into();
+        self
+    }
+
+    /// Why the call failed, in a few words.
+    #[must_use]
+    pub fn cause(mut self, cause: impl Into<String>) -> Self {
+        self.cause = cause.into();
+        self
+    }
+
+    /// How long the dependency itself asks to be left alone.
+    #[must_use]
+    pub fn retry_after(mut self, retry_after: Duration) -> Self {
+        self.retry_after = Some(millis(retry_after));
+        self
+    }
+}
+
+impl From<Outcome> for Report {
+    fn from(outcome: Outcome) -> Self {
+        Report::new(outcome)
+    }
+}
+
+/// A length of time in ms, as the contract counts it; one that is too long for that is the longest.
+pub fn millis(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The outcomes of many closed-state calls. The successes came first (plain before slow), then the failures (the same).
@@ -89,4 +130,11 @@ pub struct Operator {
     pub by: String,
     /// The reason; may be empty.
     pub note: String,
+}
+
+impl Operator {
+    /// An operator with a reason.
+    pub fn new(by: impl Into<String>, note: impl Into<String>) -> Self {
+        Operator { by: by.into(), note: note.into() }
+    }
 }
