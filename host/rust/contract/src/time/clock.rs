@@ -1,8 +1,5 @@
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-use super::Reading;
+use std::time::{Duration, Instant};
 
 /// The clock of a host.
 ///
@@ -41,118 +38,37 @@ pub trait Clock: Send + Sync + 'static {
     }
 }
 
-/// The machine's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now(&self) -> u64 {
-        // A machine whose clock is before 1970 reads 0 rather than panics.
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn monotonic(&self) -> Duration {
-        coarse_clock::read_clock(rustix::time::ClockId::Monotonic)
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    #[inline]
-    fn coarse(&self) -> Reading {
-        coarse_clock::read()
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    #[inline]
-    fn tick(&self) -> Option<u64> {
-        Some(coarse_clock::tick())
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    fn resolution(&self) -> Duration {
-        coarse_clock::resolution()
-    }
+/// Both times of a [`Clock`], read together. As the time of a request it tells later how long ago that was: the machine may
+/// be stopped, or its clock set, in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The wall clock, in ms since the Unix epoch.
+    pub now: u64,
+    /// The monotonic clock.
+    pub monotonic: Duration,
 }
 
-/// The clocks of the kernel that show the time of its last tick: 5 ns a read, against 25 for the exact ones.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-mod coarse_clock {
-    use std::sync::OnceLock;
-    use std::time::Duration;
-
-    use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
-
-    use super::Reading;
-
-    pub fn read_clock(clock: ClockId) -> Duration {
-        duration(clock_gettime(clock))
+impl Reading {
+    /// The present time of a clock.
+    pub fn now(clock: &dyn Clock) -> Self {
+        Reading { now: clock.now(), monotonic: clock.monotonic() }
     }
 
-    #[inline]
-    pub fn read() -> Reading {
-        let wall = clock_gettime(ClockId::RealtimeCoarse);
-        let now = u64::try_from(wall.tv_sec).unwrap_or(0) * 1_000 + wall.tv_nsec as u64 / 1_000_000;
-        Reading { now, monotonic: read_clock(ClockId::MonotonicCoarse) }
+    /// The time at which the wall clock showed `now`; a later `now` counts as this one.
+    pub fn back_to(self, now: u64) -> Self {
+        let passed = self.now.saturating_sub(now);
+        Reading { now: self.now - passed, monotonic: self.monotonic.saturating_sub(Duration::from_millis(passed)) }
     }
 
-    /// The wall clock, in ns: the kernel moves both clocks on at once, and never to a time that it has shown before, but
-    /// for one that is set back to the very nanosecond.
-    #[inline]
-    pub fn tick() -> u64 {
-        let wall = clock_gettime(ClockId::RealtimeCoarse);
-        (wall.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(wall.tv_nsec as u64)
+    /// The time since then: by the clock that shows more of it.
+    pub fn elapsed(&self, clock: &dyn Clock) -> Duration {
+        let wall = Duration::from_millis(clock.now().saturating_sub(self.now));
+        clock.monotonic().saturating_sub(self.monotonic).max(wall)
     }
 
-    /// Two ticks: one may be late.
-    pub fn resolution() -> Duration {
-        static RESOLUTION: OnceLock<Duration> = OnceLock::new();
-        let resolution = |clock| duration(clock_getres(clock));
-        *RESOLUTION.get_or_init(|| 2 * resolution(ClockId::RealtimeCoarse).max(resolution(ClockId::MonotonicCoarse)))
-    }
-
-    fn duration(time: Timespec) -> Duration {
-        Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), time.tv_nsec as u32)
-    }
-}
-
-/// A clock that stands still until it is set. For tests and replays.
-#[derive(Debug, Default)]
-pub struct ManualClock {
-    now: AtomicU64,
-    monotonic: AtomicU64,
-}
-
-impl ManualClock {
-    /// A clock that shows `now`, in ms since the Unix epoch.
-    pub fn new(now: u64) -> Self {
-        ManualClock { now: AtomicU64::new(now), monotonic: AtomicU64::new(0) }
-    }
-
-    /// Sets the clock, forwards or backwards. Forwards, the monotonic time moves along.
-    pub fn set(&self, now: u64) {
-        let before = self.now.swap(now, Ordering::SeqCst);
-        self.monotonic.fetch_add(now.saturating_sub(before), Ordering::SeqCst);
-    }
-
-    /// Moves the clock on.
-    pub fn advance(&self, by: Duration) {
-        let by = by.as_millis() as u64;
-        self.now.fetch_add(by, Ordering::SeqCst);
-        self.monotonic.fetch_add(by, Ordering::SeqCst);
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> u64 {
-        self.now.load(Ordering::SeqCst)
-    }
-
-    fn monotonic(&self) -> Duration {
-        Duration::from_millis(self.monotonic.load(Ordering::SeqCst))
-    }
-
-    fn runs(&self) -> bool {
-        false
+    /// Whether a lease of `expires_in` ms that was requested then has ended.
+    pub fn has_expired(&self, expires_in: u64, clock: &dyn Clock) -> bool {
+        self.elapsed(clock) >= Duration::from_millis(expires_in)
     }
 }
 
@@ -179,38 +95,5 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
 
     fn runs(&self) -> bool {
         (**self).runs()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_manual_clock_stands_still_until_it_is_set() {
-        let clock = ManualClock::new(1_000);
-        assert_eq!(clock.now(), 1_000);
-        clock.advance(Duration::from_millis(5));
-        assert_eq!(clock.now(), 1_005);
-        clock.set(10);
-        assert_eq!(clock.now(), 10);
-    }
-
-    #[test]
-    fn a_coarse_reading_is_never_ahead() {
-        for _ in 0..1_000 {
-            let reading = SystemClock.coarse();
-            assert!(reading.monotonic <= SystemClock.monotonic(), "{reading:?}");
-        }
-    }
-
-    #[test]
-    fn a_step_back_leaves_the_monotonic_time_alone() {
-        let clock = ManualClock::new(1_000);
-        clock.set(1_500);
-        clock.set(200);
-        assert_eq!(clock.monotonic(), Duration::from_millis(500));
-        clock.set(300);
-        assert_eq!(clock.monotonic(), Duration::from_millis(600));
     }
 }

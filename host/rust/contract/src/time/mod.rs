@@ -2,8 +2,10 @@
 
 mod backoff;
 mod clock;
-mod reading;
+mod manual_clock;
+mod system_clock;
 
 pub use backoff::Backoff;
-pub use clock::{Clock, ManualClock, SystemClock};
-pub use reading::Reading;
+pub use clock::{Clock, Reading};
+pub use manual_clock::ManualClock;
+pub use system_clock::SystemClock;
