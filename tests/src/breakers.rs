@@ -4,26 +4,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use halfopen::{Breaker, Decision, Host, Outcome, Policy};
+use serde_json::Value;
 
 /// Longer than any test runs.
 pub const LONG_MS: u64 = 3_600_000;
 
-/// Gives up on whatever a test waits for after so long: far beyond what the slowest machine takes.
+/// The longest that a test waits for anything: far beyond what the slowest machine takes.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// One failure trips; a probe is due a moment later; a lease outlasts the test. Nothing is left to chance.
+/// A policy without chance: one failure trips, a probe is due a moment later, a lease outlasts the test.
 pub fn policy() -> Policy {
-    Policy {
-        consecutive_failures: 1,
-        failure_rate: None,
-        open_ms: 1,
-        open_max_ms: LONG_MS,
-        jitter_percent: 0,
-        lease_ms: LONG_MS,
-        probe_max_ms: LONG_MS,
-        fresh_ms: 0,
-        ..Policy::default()
-    }
+    Policy::new().consecutive_failures(1).failure_rate_off().open_ms(1).open_max_ms(LONG_MS).jitter_percent(0).lease_ms(LONG_MS).probe_max_ms(LONG_MS).fresh_ms(0)
 }
 
 /// The address of a SQLite file.
@@ -33,27 +24,28 @@ pub fn address(path: &Path) -> String {
 
 /// A host on a SQLite file.
 pub fn host(path: &Path, policy: &Policy) -> Host {
-    let builder = Host::builder().address(&address(path)).default_policy(*policy);
+    let builder = Host::builder().address(&address(path)).default_policy(policy.clone());
     builder.build().unwrap_or_else(|error| panic!("a host on {}: {error}", path.display()))
 }
 
-/// Lets the breaker trip.
+/// Trips the breaker.
 pub fn trip(breaker: &Breaker) {
-    let failures = breaker.policy().expect("a policy").policy.consecutive_failures;
+    let policy = breaker.policy().expect("a policy").policy;
+    let failures = policy.get("consecutive_failures").and_then(Value::as_u64).expect("a whole policy");
     for _ in 0..failures {
         let Ok(Decision::Proceed(guard)) = breaker.acquire() else { panic!("it is not closed") };
-        guard.report(Outcome::Failure, None).expect("a failure is reported");
+        guard.report(Outcome::Failure).expect("a failure is reported");
     }
     assert_eq!(breaker.inspect().expect("an inspection").state, halfopen::State::Open);
 }
 
-/// Lets the breaker trip, and waits until a probe is due.
+/// Trips the breaker, and waits until a probe is due.
 pub fn make_due(breaker: &Breaker) {
     trip(breaker);
     until("a probe is due", || breaker.inspect().expect("an inspection").probe_due.then_some(()));
 }
 
-/// Tries again and again until there is a result.
+/// Retries until there is a result.
 pub fn until<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {

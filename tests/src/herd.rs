@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Barrier;
 use std::thread;
 
-use halfopen::{Breaker, Decision, Host, Outcome, Policy, State, TransitionReason, Window};
+use halfopen::{Breaker, Decision, Host, Outcome, Policy, State, TransitionReason};
 
 use crate::breakers::{make_due, policy};
 use crate::process::{Process, Role, order, say};
@@ -29,7 +29,7 @@ impl Place {
 
     /// A host in it. How fresh its looks are, the place says.
     pub fn host(&self, policy: &Policy) -> Host {
-        let policy = Policy { fresh_ms: self.fresh_ms, ..*policy };
+        let policy = policy.clone().fresh_ms(self.fresh_ms);
         let builder = Host::builder().address(&self.address).namespace(&self.namespace).default_policy(policy);
         builder.build().unwrap_or_else(|error| panic!("a host at the store of the test: {error}"))
     }
@@ -104,7 +104,7 @@ fn reporters(words: &[String]) {
         other => panic!("{other:?}"),
     };
     together(words, || match breaker.report(permit, Outcome::Failure, None) {
-        Ok(receipt) if receipt.is_applied() && receipt.transitions.is_empty() => "counted".to_owned(),
+        Ok(receipt) if receipt.is_applied() && receipt.state == State::Closed => "counted".to_owned(),
         Ok(receipt) if receipt.is_applied() => format!("counted, and it is {}", receipt.state),
         Ok(receipt) => format!("{:?}", receipt.verdict),
         Err(error) => format!("error: {error}"),
@@ -140,14 +140,13 @@ fn succeeding(words: &[String]) {
 
 /// Never trips; what is reported stays in the window.
 fn counting(place: &Place) -> Policy {
-    let fresh_ms = place.fresh_ms;
-    Policy { consecutive_failures: 0, window: Window::Ms(86_400_000), fresh_ms, ..policy() }
+    policy().consecutive_failures(0).window_ms(86_400_000).fresh_ms(place.fresh_ms)
 }
 
 /// All report a failure at once: each is counted.
 pub fn all_failures_are_counted(place: &Place, processes: usize, threads: usize) {
     let breaker = place.host(&policy()).breaker("pay");
-    breaker.configure(&counting(place)).unwrap();
+    breaker.configure(&counting(place), "").unwrap();
 
     let all = processes * threads;
     assert_eq!(herd("reporters", processes, threads, place), counts(&[("counted", all)]));
@@ -161,7 +160,7 @@ pub fn all_failures_are_counted(place: &Place, processes: usize, threads: usize)
 pub fn exactly_the_last_failure_trips(place: &Place, processes: usize, threads: usize) {
     let breaker = place.host(&policy()).breaker("pay");
     let all = processes * threads;
-    breaker.configure(&Policy { consecutive_failures: all as u32, ..counting(place) }).unwrap();
+    breaker.configure(&counting(place).consecutive_failures(all as u32), "").unwrap();
 
     let wanted = counts(&[("counted", all - 1), ("counted, and it is open", 1)]);
     assert_eq!(herd("reporters", processes, threads, place), wanted);
@@ -171,7 +170,7 @@ pub fn exactly_the_last_failure_trips(place: &Place, processes: usize, threads: 
 /// All succeed many times and then fail once: when their processes have ended, everything is counted.
 pub fn all_successes_are_counted(place: &Place, processes: usize, threads: usize) {
     let breaker = place.host(&policy()).breaker("pay");
-    breaker.configure(&counting(place)).unwrap();
+    breaker.configure(&counting(place), "").unwrap();
 
     let all = processes * threads;
     assert_eq!(herd("succeeding", processes, threads, place), counts(&[("999 succeeded", all)]));

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halfopen::replay::{Report, Scenario};
+use halfopen_replay::{Report, Scenario};
 use libtest_mimic::{Failed, Trial};
 
 /// Names a folder with more files.

@@ -2,14 +2,14 @@
 
 use crate::proxy::Proxy;
 
-/// A kind of store, and what it is found by.
+/// A kind of store, and the variable that names its server.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
     /// The environment variable that holds its address.
     pub variable: &'static str,
-    /// What to do where that is not set.
+    /// How to set it.
     pub hint: &'static str,
 }
 
@@ -28,11 +28,11 @@ pub const ETCD: Kind =
 pub const ALL: [Kind; 2] = [POSTGRES, ETCD];
 
 impl Kind {
-    /// The address of its server. Where there is none, it says so.
+    /// The address of its server; none where the environment names none. Tests that need one are shown as ignored then.
     pub fn address(self) -> Option<String> {
         let address = std::env::var(self.variable).ok().filter(|address| !address.is_empty());
         if address.is_none() {
-            eprintln!("NOT TESTED: {}, as {} is not set; {}", self.name, self.variable, self.hint);
+            eprintln!("{}: {} is not set, and its tests are ignored; {}", self.name, self.variable, self.hint);
         }
         address
     }

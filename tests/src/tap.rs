@@ -1,10 +1,9 @@
-//! A store that lets everything through to another, and keeps note of it.
+//! A store that forwards to another and records what passes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use halfopen::Transition;
 use halfopen::store::{CommitOutcome, Cursor, Key, Locked, Page, Snapshot, Store, StoreError, Write};
 
 /// See [the module](self).
@@ -22,7 +21,7 @@ pub struct Written {
     /// The record.
     pub data: Vec<u8>,
     /// What was added to its history.
-    pub transitions: Vec<Transition>,
+    pub transitions: Vec<String>,
 }
 
 impl<S> Tap<S> {
@@ -82,7 +81,7 @@ impl<S: Store> Store for Tap<S> {
         self.inner.list(namespace)
     }
 
-    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
+    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
         self.inner.history(key, limit)
     }
 

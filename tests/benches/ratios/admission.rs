@@ -35,7 +35,7 @@ pub fn refused(effort: Effort) -> Rows {
 fn one_thread(name: &'static str, up: bool, effort: Effort) -> Rows {
     let folder = setting::folder()?;
     let open_ms = peers::OPEN.as_millis() as u64;
-    let policy = Policy { open_ms, open_max_ms: open_ms, jitter_percent: 0, ..Policy::default() };
+    let policy = Policy::new().open_ms(open_ms).open_max_ms(open_ms).jitter_percent(0);
     let ours = setting::on_file(&folder, policy)?.breaker("payments");
     let (recloser, failsafe, mut tower) = (peers::recloser(), peers::failsafe(), peers::tower()?);
     if !up {
@@ -97,7 +97,7 @@ pub fn closed_two_threads(effort: Effort) -> Rows {
     let rounds = effort.rounds(100);
     const BATCH: Duration = Duration::from_millis(10);
     let folder = setting::folder()?;
-    let host = setting::on_file(&folder, Policy::default())?;
+    let host = setting::on_file(&folder, Policy::new())?;
     let (one, other) = (host.breaker("payments"), host.breaker("mail"));
     let calls = calls_in(BATCH, || {
         black_box(through_ours(&one, true));

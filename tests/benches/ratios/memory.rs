@@ -21,7 +21,7 @@ pub fn rows(effort: Effort) -> Rows {
     let count = effort.count(20_000);
     let folder = setting::folder()?;
     // Closed, with failures and successes all over its window.
-    let policy = Policy { consecutive_failures: 0, ..Policy::default() };
+    let policy = Policy::new().consecutive_failures(0);
     let written = recorded(policy, 60, |breaker, clock| {
         clock.advance(Duration::from_millis(500));
         for outcome in [Outcome::Failure, Outcome::Success, Outcome::Success] {

@@ -52,7 +52,7 @@ pub fn rows(effort: Effort) -> Rows {
 /// A breaker on a file of its own, half-open, whose lease is taken for as long as the guard lives.
 fn half_open(folder: &TempDir, name: &str, fresh_ms: u64) -> Result<(Host, Breaker, PermitGuard)> {
     let store = setting::sqlite(&folder.path().join(name), halfopen::store::sqlite::Synchronous::Full)?;
-    let policy = Policy { lease_ms: LEASE_MS, probe_max_ms: LEASE_MS, fresh_ms, ..Policy::default() };
+    let policy = Policy::new().lease_ms(LEASE_MS).probe_max_ms(LEASE_MS).fresh_ms(fresh_ms);
     let host = Host::builder().store(store).default_policy(policy).build()?;
     let breaker = host.breaker("payments");
     setting::open(&breaker)?;

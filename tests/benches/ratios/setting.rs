@@ -28,7 +28,7 @@ pub fn on_file(folder: &TempDir, policy: Policy) -> Result<Host> {
 
 /// It never trips by itself, and asks every time.
 pub fn counting() -> Policy {
-    Policy { consecutive_failures: 0, failure_rate: None, fresh_ms: 0, ..Policy::default() }
+    Policy::new().consecutive_failures(0).failure_rate_off().fresh_ms(0)
 }
 
 /// How long the window of [`probing`] is.
@@ -36,7 +36,7 @@ const OPEN: Duration = Duration::from_secs(1);
 
 /// It opens for a second each time, and asks every time.
 pub fn probing() -> Policy {
-    Policy { open_ms: 1_000, open_multiplier: 1.0, jitter_percent: 0, fresh_ms: 0, ..counting() }
+    counting().open_ms(1_000).open_multiplier(1.0).jitter_percent(0).fresh_ms(0)
 }
 
 /// A clock that moves only when told.
@@ -61,7 +61,7 @@ pub fn open(breaker: &Breaker) -> Result<()> {
 pub fn probe(breaker: &Breaker, clock: &ManualClock) {
     clock.advance(OPEN);
     match breaker.acquire().expect("acquire") {
-        Decision::Probe(guard) => drop(guard.report(Outcome::Failure, None).expect("report")),
+        Decision::Probe(guard) => drop(guard.report(Outcome::Failure).expect("report")),
         other => panic!("no probe was granted: {other:?}"),
     }
 }

@@ -44,7 +44,7 @@ fn rows<B: Bare>(kind: Kind, names: [&'static str; 2], effort: Effort) -> Rows {
     };
     let namespace = format!("benchmark {:016x}", fastrand::u64(..));
     // Of a fixed size, once the window is full.
-    let policy = Policy { window: Window::Calls(100), ..setting::counting() };
+    let policy = setting::counting().window_calls(100);
     let host = Host::builder().address(&address).namespace(&namespace).default_policy(policy).build()?;
     let measured = measured::<B>(&host, &address, names, effort);
     host.remove_namespace()?;

@@ -30,7 +30,7 @@ pub fn runs_shows_and_replays(address: &str) {
         assert_eq!(ended, Some(code), "{words:?}: {said}");
         assert!(said.contains(says), "{words:?}: {said}");
     }
-    place.host(&halfopen::Policy::default()).remove_namespace().expect("it can be removed");
+    place.host(&halfopen::Policy::new()).remove_namespace().expect("it can be removed");
 
     // Nobody listens there.
     let wrong = "postgres://me:hush@127.0.0.1:1/app";

@@ -33,7 +33,7 @@ impl Far {
 
     /// A host on it.
     fn host(&self, fresh_ms: u64, clock: Option<&Arc<ManualClock>>) -> Host {
-        let policy = Policy { fresh_ms, ..long() };
+        let policy = long().fresh_ms(fresh_ms);
         let builder = Host::builder().shared_store(self.store.clone()).namespace(&self.place.namespace);
         let builder = builder.default_policy(policy);
         let builder = if let Some(clock) = clock { builder.clock(clock.clone()) } else { builder };
@@ -56,7 +56,7 @@ impl Far {
 
 /// What is counted stays in the window while the test runs.
 fn long() -> Policy {
-    Policy { window: Window::Ms(86_400_000), ..Policy::default() }
+    Policy::new().window_ms(86_400_000)
 }
 
 fn succeed(breaker: &Breaker) {
@@ -101,7 +101,7 @@ pub fn an_acquire_is_bounded_however_long_it_takes_and_it_comes_back_by_itself(a
     let separator = if address.contains('?') { '&' } else { '?' };
     let (through, proxy) = behind_proxy(&format!("{address}{separator}timeout=600ms"));
     let place = Place { address: through, ..Place::at(address) };
-    let breaker = place.host(&Policy::default()).breaker("pay");
+    let breaker = place.host(&Policy::new()).breaker("pay");
     let admitted = || matches!(breaker.acquire(), Ok(Decision::Proceed(_))).then_some(());
     until("the first look", admitted);
     proxy.hold();
