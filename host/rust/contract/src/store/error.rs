@@ -1,34 +1,34 @@
 /// Why a store failed.
 ///
-/// `place` is the store, as the user named it; `why` says what is wrong and, where something can be done, what.
+/// `place` is the store as the user named it; `why` gives the reason and, where there is one, the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// It cannot be reached, is locked, or is full. Trying again later may help.
+    /// The store cannot be reached, is locked, or is full. A later retry may help.
     #[error("the store {place} is not available: {why}")]
     Unavailable {
         /// The store.
         place: String,
-        /// What is wrong, and what to do.
+        /// The reason, and the remedy.
         why: String,
     },
-    /// It refuses: read-only, without the rights, or not a place for a store.
+    /// The store refuses: it is read-only, this user lacks a right, or the place is not one for a store.
     #[error("the store {place} refuses: {why}")]
     Denied {
         /// The store.
         place: String,
-        /// What is wrong, and what to do.
+        /// The reason, and the remedy.
         why: String,
     },
-    /// What it holds is damaged.
+    /// The store, or a record in it, is damaged.
     #[error("the store {place} is damaged: {why}")]
     Corrupt {
         /// The store, or the record in it.
         place: String,
-        /// What is wrong, and what to do.
+        /// The reason, and the remedy.
         why: String,
     },
-    /// It was written by a later release. It is left alone.
+    /// A later release wrote the store. It is left alone.
     #[error(
         "the store {place} has schema {found}, and this release knows up to {known}; update this program, or give \
          another store"
@@ -36,25 +36,25 @@ pub enum StoreError {
     Newer {
         /// The store.
         place: String,
-        /// The schema it has.
+        /// The schema of the store.
         found: u64,
         /// The latest schema that this release knows.
         known: u64,
     },
-    /// Whether it did the last write is not known: the answer was lost, and it could not be asked again in time.
+    /// The outcome of the last write is unknown: the answer was lost, and reading back was not possible in time.
     #[error("the store {place} may or may not have done the last write: {why}")]
     InDoubt {
         /// The store.
         place: String,
-        /// What is wrong, and what to do.
+        /// The reason, and the remedy.
         why: String,
     },
-    /// Something else.
+    /// Another failure.
     #[error("the store {place} failed: {why}")]
     Other {
         /// The store.
         place: String,
-        /// What is wrong, and what to do.
+        /// The reason, and the remedy.
         why: String,
     },
 }

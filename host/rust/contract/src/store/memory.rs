@@ -1,26 +1,28 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{CommitOutcome, Cursor, Key, Observed, Page, Snapshot, Store, StoreError, Write};
+use super::{CommitOutcome, Cursor, FORGOTTEN, Key, Observed, Page, REMOVED, Snapshot, Store, StoreError, Write};
 
-/// A store in this process's memory, gone with it.
+/// A store in the memory of this process. It ends with the process.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    shelf: Mutex<Shelf>,
+    contents: Mutex<Contents>,
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct Contents {
     namespaces: HashMap<String, Namespace>,
     /// The number of the last transition, over all namespaces.
-    counted: u64,
+    last_number: u64,
 }
 
 #[derive(Debug, Default)]
 struct Namespace {
-    /// At least as high as any version that a record had of which nothing is kept.
+    /// The version of the missing records that have none of their own.
     floor: u64,
     records: BTreeMap<String, Record>,
+    /// The transitions of removals, with their dependencies.
+    forgotten: VecDeque<(u64, String, String)>,
 }
 
 #[derive(Debug, Default)]
@@ -36,124 +38,133 @@ impl MemoryStore {
         Self::default()
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        // Nothing in here panics half-way through a change.
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        // No code in this file panics in the middle of a change.
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shelf {
-    fn record(&self, key: Key<'_>) -> Option<&Record> {
-        self.namespaces.get(key.namespace)?.records.get(key.dependency)
+impl Namespace {
+    fn version(&self, dependency: &str) -> u64 {
+        self.records.get(dependency).map_or(self.floor, |record| record.version)
     }
 
-    fn load(&self, key: Key<'_>) -> Snapshot {
-        let Some(namespace) = self.namespaces.get(key.namespace) else { return Snapshot::default() };
-        match namespace.records.get(key.dependency) {
-            Some(record) => Snapshot { version: record.version, data: record.data.clone(), at: None },
-            None => Snapshot { version: namespace.floor, data: None, at: None },
-        }
+    fn load(&self, dependency: &str) -> Snapshot {
+        let data = self.records.get(dependency).and_then(|record| record.data.clone());
+        Snapshot { version: self.version(dependency), data, at: None }
     }
 
-    fn version(&self, key: Key<'_>) -> u64 {
-        let Some(namespace) = self.namespaces.get(key.namespace) else { return 0 };
-        namespace.records.get(key.dependency).map_or(namespace.floor, |record| record.version)
-    }
-
-    fn write(&mut self, write: &Write<'_>) -> CommitOutcome {
-        let key = write.key;
-        if self.version(key) != write.based_on {
-            return CommitOutcome::Stale(self.load(key));
+    fn write(&mut self, write: &Write<'_>, last_number: &mut u64) -> CommitOutcome {
+        let dependency = write.key.dependency;
+        if self.version(dependency) != write.based_on {
+            return CommitOutcome::Stale(self.load(dependency));
         }
-        if !self.namespaces.contains_key(key.namespace) {
-            self.namespaces.insert(key.namespace.to_owned(), Namespace::default());
-        }
-        let Some(namespace) = self.namespaces.get_mut(key.namespace) else { return CommitOutcome::Committed };
-        if !namespace.records.contains_key(key.dependency) {
-            namespace.records.insert(key.dependency.to_owned(), Record::default());
-        }
-        let Some(record) = namespace.records.get_mut(key.dependency) else { return CommitOutcome::Committed };
+        let numbered = write.transitions.iter().map(|transition| {
+            *last_number += 1;
+            (*last_number, transition.clone())
+        });
+        let record = match self.records.get_mut(dependency) {
+            Some(record) => record,
+            None => self.records.entry(dependency.to_owned()).or_default(),
+        };
         record.version = write.version;
         record.data = write.data.map(<[u8]>::to_vec);
-        if write.data.is_none() {
+        if write.data.is_some() {
+            record.history.extend(numbered);
+            keep_newest(&mut record.history, write.history);
+        } else {
             record.history.clear();
-            return CommitOutcome::Committed;
+            self.forgotten.extend(numbered.map(|(number, transition)| (number, dependency.to_owned(), transition)));
+            keep_newest(&mut self.forgotten, FORGOTTEN);
         }
-        for transition in write.transitions {
-            self.counted += 1;
-            record.history.push_back((self.counted, transition.clone()));
-        }
-        let surplus = record.history.len().saturating_sub(write.history);
-        record.history.drain(..surplus);
         CommitOutcome::Committed
     }
 
-    fn commit(&mut self, writes: &[Write<'_>]) -> Vec<CommitOutcome> {
-        writes.iter().map(|write| self.write(write)).collect()
+    /// The transitions after a number, in the order of their commits.
+    fn after(&self, number: u64) -> Vec<(u64, &str, &str)> {
+        let forgotten = self.forgotten.iter().map(|(n, dependency, text)| (*n, dependency.as_str(), text.as_str()));
+        let mut newer: Vec<_> = forgotten.rev().take_while(|(n, ..)| *n > number).collect();
+        for (dependency, record) in &self.records {
+            let history = record.history.iter().rev().take_while(|(n, _)| *n > number);
+            newer.extend(history.map(|(n, transition)| (*n, dependency.as_str(), transition.as_str())));
+        }
+        newer.sort_unstable();
+        newer
     }
+}
+
+fn keep_newest<T>(list: &mut VecDeque<T>, most: usize) {
+    list.drain(..list.len().saturating_sub(most));
 }
 
 impl Store for MemoryStore {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        Ok(self.shelf().load(key))
+        let contents = self.contents();
+        let namespace = contents.namespaces.get(key.namespace);
+        Ok(namespace.map_or_else(Snapshot::default, |namespace| namespace.load(key.dependency)))
     }
 
     fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
-        Ok(self.shelf().commit(writes))
+        let Contents { namespaces, last_number } = &mut *self.contents();
+        let write = |write: &Write<'_>| {
+            let namespace = match namespaces.get_mut(write.key.namespace) {
+                Some(namespace) => namespace,
+                None => namespaces.entry(write.key.namespace.to_owned()).or_default(),
+            };
+            namespace.write(write, last_number)
+        };
+        Ok(writes.iter().map(write).collect())
     }
 
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
-        let shelf = self.shelf();
-        let records = shelf.namespaces.get(namespace).map(|namespace| &namespace.records).into_iter().flatten();
+        let contents = self.contents();
+        let records = contents.namespaces.get(namespace).map(|namespace| &namespace.records).into_iter().flatten();
         Ok(records.filter(|(_, record)| record.data.is_some()).map(|(dependency, _)| dependency.clone()).collect())
     }
 
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
-        let shelf = self.shelf();
-        let Some(record) = shelf.record(key) else { return Ok(Vec::new()) };
-        let first = record.history.len().saturating_sub(limit);
-        Ok(record.history.range(first..).map(|(_, transition)| transition.clone()).collect())
+        let contents = self.contents();
+        let record = contents.namespaces.get(key.namespace).and_then(|namespace| namespace.records.get(key.dependency));
+        let Some(Record { history, .. }) = record else { return Ok(Vec::new()) };
+        let first = history.len().saturating_sub(limit);
+        Ok(history.range(first..).map(|(_, transition)| transition.clone()).collect())
     }
 
     fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
-        let shelf = self.shelf();
+        let contents = self.contents();
         let after = match after {
             Cursor::Start => 0,
             Cursor::After(number) => number,
-            Cursor::End => return Ok(Page { transitions: Vec::new(), next: Cursor::After(shelf.counted) }),
+            Cursor::End => contents.last_number,
         };
-        let records = shelf.namespaces.get(namespace).map(|namespace| &namespace.records).into_iter().flatten();
-        let mut found: Vec<(u64, &String, &String)> = records
-            .flat_map(|(dependency, record)| {
-                let newer = record.history.iter().rev().take_while(|(number, _)| *number > after);
-                newer.map(move |(number, transition)| (*number, dependency, transition))
-            })
-            .collect();
-        found.sort_unstable_by_key(|(number, ..)| *number);
-        found.truncate(limit);
-        let next = Cursor::After(found.last().map_or(after, |(number, ..)| *number));
-        let observed = |(_, dependency, transition): (u64, &String, &String)| Observed {
-            dependency: dependency.clone(),
-            transition: transition.clone(),
+        let mut newer = contents.namespaces.get(namespace).map_or_else(Vec::new, |namespace| namespace.after(after));
+        newer.truncate(limit);
+        let next = Cursor::After(newer.last().map_or(after, |(number, ..)| *number));
+        let observed = |(_, dependency, transition): (u64, &str, &str)| Observed {
+            dependency: dependency.to_owned(),
+            transition: transition.to_owned(),
         };
-        Ok(Page { transitions: found.into_iter().map(observed).collect(), next })
+        Ok(Page { transitions: newer.into_iter().map(observed).collect(), next })
     }
 
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
-        if let Some(namespace) = self.shelf().namespaces.get_mut(namespace) {
-            // One above the highest, so that a write based on what was there is stale.
-            let above = namespace.records.values().map(|record| record.version + 1).max().unwrap_or(0);
-            namespace.floor = namespace.floor.max(above);
-            namespace.records.clear();
+        if let Some(Namespace { floor, records, forgotten }) = self.contents().namespaces.get_mut(namespace) {
+            // One above the highest, so that a write based on a removed record is stale.
+            let above = records.values().map(|record| record.version.saturating_add(1)).max().unwrap_or(0);
+            *floor = above.max(*floor);
+            records.clear();
+            forgotten.clear();
         }
         Ok(())
     }
 
     fn compact(&self, namespace: &str) -> Result<(), StoreError> {
-        if let Some(Namespace { floor, records }) = self.shelf().namespaces.get_mut(namespace) {
+        if let Some(Namespace { floor, records, .. }) = self.contents().namespaces.get_mut(namespace) {
             let removed = records.values().filter(|record| record.data.is_none());
-            *floor = removed.map(|record| record.version).fold(*floor, u64::max);
-            records.retain(|_, record| record.data.is_some());
+            let mut versions: Vec<u64> = removed.map(|record| record.version).collect();
+            versions.sort_unstable_by(|one, other| other.cmp(one));
+            *floor = versions.get(REMOVED).copied().unwrap_or(0).max(*floor);
+            records.retain(|_, record| record.data.is_some() || record.version > *floor);
         }
         Ok(())
     }
