@@ -106,9 +106,20 @@ impl Policy {
         self.0.get(key)
     }
 
+    /// The JSON object.
+    pub fn as_object(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
     fn set(mut self, key: &str, value: Value) -> Self {
         self.0.insert(key.to_owned(), value);
         self
+    }
+}
+
+impl From<Map<String, Value>> for Policy {
+    fn from(object: Map<String, Value>) -> Self {
+        Policy(object)
     }
 }
 
