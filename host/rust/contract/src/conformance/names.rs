@@ -1,0 +1,62 @@
+//! Names: two pairs that differ in a byte are two records.
+
+use super::subject::{Checked, OTHERS, Subject, ensure};
+
+/// Names that a careless store takes for one another: by case, space, separator, pattern or encoding.
+const NAMES: &str = "a|A|a | a|a\0|a\0b|\0|a:|:a|a/b|a\\b|a%|a_|a*|a?|a'|a\"|a;--|\u{e4}|a\u{308}|\u{c4}|ss|\u{df}|\u{130}|\
+                     i|I|\u{131}|\u{fffd}|\u{1f600}|1|01|1.0|null|b:c|B:C|b:c ";
+
+fn names<'a>() -> impl Iterator<Item = &'a str> {
+    NAMES.split('|').chain(["a|b"])
+}
+
+pub(super) fn joined(subject: &Subject<'_>) -> Checked {
+    let store = subject.open();
+    let with_colon = store.other(":b");
+    let pairs = [(&store, "b:c"), (&with_colon, "c"), (&store, ":b:c"), (&store, "b"), (&with_colon, ":c")];
+    for (number, (store, dependency)) in (0..).zip(pairs) {
+        store.expect(dependency, 0, None, "before it was written, after others were")?;
+        store.put(dependency, 0, &[number])?;
+    }
+    for (number, (store, dependency)) in (0..).zip(pairs) {
+        store.expect(dependency, 1, Some(&[number]), "after others were written")?;
+    }
+    Ok(())
+}
+
+pub(super) fn byte_for_byte(subject: &Subject<'_>) -> Checked {
+    let store = subject.open();
+    let (long, longer) = ("x".repeat(255), "x".repeat(256));
+    let names: Vec<&str> = names().chain([long.as_str(), longer.as_str()]).collect();
+    for (number, name) in (0..).zip(&names) {
+        store.expect(name, 0, None, "before it was written, after others were")?;
+        store.put(name, 0, &[number])?;
+    }
+    for (number, name) in (0..).zip(&names) {
+        store.expect(name, 1, Some(&[number]), "after others were written")?;
+    }
+    Ok(())
+}
+
+pub(super) fn list(subject: &Subject<'_>) -> Checked {
+    let store = subject.open();
+    for name in names() {
+        store.put(name, 0, b"x")?;
+    }
+    store.other(" ").put("elsewhere", 0, b"x")?;
+    store.put("gone", 0, b"x")?;
+    store.remove("gone", 1)?;
+    let mut wanted: Vec<&str> = names().collect();
+    wanted.sort_unstable();
+    let found = store.list(&store.namespace)?;
+    ensure(found == wanted, || format!("the list should be {wanted:?}, and is {found:?}"))
+}
+
+pub(super) fn other_namespaces(subject: &Subject<'_>) -> Checked {
+    let store = subject.open();
+    let others = OTHERS.map(|suffix| store.other(suffix));
+    store.put("a", 0, b"x")?;
+    others.iter().try_for_each(|other| other.put("a", 0, b"x"))?;
+    store.remove_namespace(&store.namespace)?;
+    others.iter().try_for_each(|other| other.expect("a", 1, Some(b"x"), "after another namespace was removed"))
+}
