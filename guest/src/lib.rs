@@ -1,33 +1,33 @@
-//! The state machine of the halfopen circuit breaker.
+//! The rules of the halfopen circuit breaker.
 //!
-//! The core is pure: it has no I/O, no clock and no randomness of its own, and builds for any target. [`step`] runs one
-//! operation against what a host supplies ([`step::Ports`]): load, look at the clock, decide, commit. The rules stand in
-//! [`acquire`], [`report`] and [`control`]; what a record holds stands in [`record`], and how it is written in [`codec`].
+//! The rules are pure: they have no I/O, no clock and no randomness of their own, and build for any target.
+//! [`step`](step::step) runs one operation on one record through the functions that a host supplies ([`step::Ports`]):
+//! it loads the record, reads the clock, decides, and commits.
 //!
-//! On `wasm32` the module `export` wraps [`step`] into the world `component` of package `halfopen:breaker`.
+//! | module | holds |
+//! |---|---|
+//! | [`contract`] | the types of the WIT package `halfopen:breaker`, generated |
+//! | [`policy`] | a policy: its defaults, its ranges, its JSON |
+//! | [`record`] | the stored record of a dependency, and its bytes |
+//! | [`documents`] | the JSON of transitions and inspections |
+//! | [`rules`] | the rules, one module for each operation |
+//! | [`step`] | one operation, from load to commit |
+//!
+//! On `wasm32` the module `component` exports [`step`](step::step) as the world `component`.
 
-#![cfg_attr(target_arch = "wasm32", no_std)]
+#![no_std]
+#![deny(unsafe_code)]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
-pub mod abi;
-pub mod acquire;
 #[cfg(target_arch = "wasm32")]
-mod arena;
-pub mod arguments;
-pub mod backoff;
-pub mod codec;
+mod component;
 pub mod contract;
-pub mod control;
-#[cfg(target_arch = "wasm32")]
-mod export;
-mod form;
-#[cfg(target_arch = "wasm32")]
-mod import;
-pub mod inspect;
+pub mod documents;
 pub mod policy;
 pub mod record;
-pub mod report;
+pub mod rules;
 pub mod step;
-pub mod turn;
-pub mod window;
+pub mod text;

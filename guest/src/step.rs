@@ -1,30 +1,34 @@
-//! One operation against what a host supplies: load, look at the clock, decide, commit; again when the commit lost a race.
+//! One operation: load, read the clock, decide, commit; again where the commit lost a race.
 
-use crate::arguments::{check_caller, check_dependency, check_note};
-use crate::codec::{self, DecodeError};
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use crate::contract::{
-    CommitOutcome, Decision, Error, Inspection, Maybe, Mode, Outcome, Permit, Policy, PolicyInForce, Receipt, Snapshot,
-    StorageError, Tally, Text, Transition,
+    CommitOutcome, Decision, Error, Mode, Operator, Outcome, Permit, PolicyInForce, Receipt, Report, Snapshot,
+    StorageError, Tally,
 };
-use crate::policy;
+use crate::documents::TransitionDocument;
+use crate::policy::Policy;
 use crate::record::Record;
-use crate::turn::{Effect, Turn};
-use crate::{acquire, control, inspect, report};
+use crate::record::codec::{self, DecodeError};
+use crate::rules::{self, Effect, Evaluation};
+use crate::text::check_dependency;
 
-/// How often a commit may lose its race before the operation gives up as contended.
+/// The number of races that an operation loses before it gives up as contended.
 pub const ATTEMPTS: u32 = 16;
 
-/// What a host supplies. The obligations stand in the contract: interfaces `storage`, `clock` and `entropy`.
+/// The functions that a host supplies. Its duties are documented in `wit/`: interfaces `storage`, `clock` and `entropy`.
 pub trait Ports {
     /// Reads the record of a dependency.
     fn load(&mut self, dependency: &str) -> Result<Snapshot, StorageError>;
-    /// Replaces the record of a dependency, while `based_on` is its version.
+    /// Replaces the record of a dependency while `based_on` is its version; removes it where `data` is none. The transitions
+    /// are JSON texts.
     fn commit(
         &mut self,
         dependency: &str,
         based_on: u64,
         data: Option<&[u8]>,
-        transitions: &[Transition],
+        transitions: &[String],
     ) -> Result<CommitOutcome, StorageError>;
     /// The instant, in milliseconds since the Unix epoch.
     fn now(&mut self) -> u64;
@@ -32,101 +36,66 @@ pub trait Ports {
     fn next(&mut self) -> u64;
 }
 
-/// What is asked: the functions of the exported interfaces.
+/// An operation: a function of the interfaces `breaker` and `control`, with its arguments.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "documented in the contract")]
 pub enum Request {
-    /// May a call be made?
-    Acquire {
-        /// Who asks.
-        caller: Text,
-    },
-    /// A call has ended.
-    Report {
-        /// What it was admitted under.
-        permit: Permit,
-        /// How it ended.
-        outcome: Outcome,
-        /// How long it took, in ms.
-        took: Option<u64>,
-    },
-    /// Many closed-state calls have ended.
-    ReportTally {
-        /// What they were admitted under.
-        permit: Permit,
-        /// How they ended.
-        tally: Tally,
-    },
-    /// A probe takes longer.
-    Renew {
-        /// It holds the lease.
-        permit: Permit,
-    },
-    /// What is known?
+    Acquire { caller: String },
+    Report { permit: Permit, report: Report },
+    ReportTally { permit: Permit, tally: Tally },
+    Renew { permit: Permit },
+    Release { permit: Permit },
     Inspect,
-    /// Which policy is in force?
     Policy,
-    /// A policy of its own.
-    Configure(Policy),
-    /// An override, or its end.
-    Force {
-        /// What is forced.
-        mode: Mode,
-        /// It ends by itself so many ms later.
-        lasting: Option<u64>,
-        /// The operator's note.
-        note: Text,
-    },
-    /// Start afresh.
-    Reset,
-    /// Remove the record.
-    Forget,
-    /// Remove the record if nobody needs it.
-    Prune {
-        /// Nothing was written to it for so many ms or longer.
-        idle: u64,
-    },
+    Configure { policy: Option<String>, operator: Operator },
+    Force { mode: Mode, lasting: Option<u64>, operator: Operator },
+    Reset { operator: Operator },
+    Forget { operator: Operator },
+    Prune { idle: u64, operator: Operator },
 }
 
-/// What is answered.
+/// The answer to a [`Request`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// To `Acquire`.
     Decision(Decision),
-    /// To whatever may change a record, `Acquire` and `Prune` aside.
+    /// To each request that may change a record, but for `Acquire` and `Prune`.
     Receipt(Receipt),
-    /// To `Inspect`.
-    Inspection(Inspection),
+    /// To `Inspect`: the inspection as JSON.
+    Inspection(String),
     /// To `Policy`.
     Policy(PolicyInForce),
-    /// To `Prune`: whether it was removed.
+    /// To `Prune`: whether the record was removed.
     Pruned(bool),
 }
 
-/// Runs one operation. `default` is the policy of a dependency without one of its own.
+/// Runs one operation on the record of a dependency and returns its answer. `default` is the policy of a dependency without
+/// one of its own.
 pub fn step(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: &Request) -> Result<Answer, Error> {
-    check(dependency, request)?;
+    check_dependency(dependency)?;
+    let own = match request {
+        Request::Configure { policy: Some(text), .. } => Some(Policy::parse(text).map_err(Error::InvalidPolicy)?),
+        _ => None,
+    };
     let mut snapshot = ports.load(dependency).map_err(Error::Storage)?;
     for _ in 0..ATTEMPTS {
-        // After the load: a clock read before it could look like a step back.
+        // After the load: a clock that is read before it could seem to step back.
         let now = ports.now();
         let record = read(&snapshot, default, request)?;
         let mut entropy = || ports.next();
-        let mut turn = Turn::new(record, default, now, &mut entropy);
-        let (answer, effect) = decide(&mut turn, request);
+        let mut eval = Evaluation::new(record, snapshot.data.is_some(), default, now, &mut entropy);
+        let (answer, effect) = decide(&mut eval, dependency, request, own);
         let data = match effect {
             Effect::Keep => return Ok(answer),
             Effect::Store => {
-                turn.record.written = Some(now);
-                Some(codec::encode(turn.record))
+                eval.record.written = Some(now);
+                Some(codec::encode(&eval.record))
             }
             Effect::Remove => None,
         };
-        // They are in the receipt, where there is one that shows them.
-        let transitions = match &answer {
-            Answer::Receipt(receipt) if turn.transitions.is_empty() => &*receipt.transitions,
-            _ => &*turn.transitions,
-        };
-        match ports.commit(dependency, snapshot.version, data.as_deref(), transitions).map_err(Error::Storage)? {
+        let transitions: Vec<String> =
+            eval.transitions.iter().map(|transition| TransitionDocument::from(transition).to_json()).collect();
+        match ports.commit(dependency, snapshot.version, data.as_deref(), &transitions).map_err(Error::Storage)? {
             CommitOutcome::Committed(_) => return Ok(answer),
             CommitOutcome::Stale(newer) => snapshot = newer,
         }
@@ -134,50 +103,46 @@ pub fn step(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: 
     Err(Error::Contended)
 }
 
-fn check(dependency: &str, request: &Request) -> Result<(), Error> {
-    check_dependency(dependency)?;
-    match request {
-        Request::Acquire { caller } => check_caller(caller),
-        Request::Force { note, .. } => check_note(note),
-        Request::Configure(policy) => policy::check(policy),
-        _ => Ok(()),
-    }
-}
-
-#[inline(never)]
-fn decide(turn: &mut Turn, request: &Request) -> (Answer, Effect) {
+fn decide(eval: &mut Evaluation, dependency: &str, request: &Request, own: Option<Policy>) -> (Answer, Effect) {
     let (receipt, effect) = match request {
         Request::Acquire { caller } => {
-            let (decision, effect) = acquire::acquire(turn, caller);
+            let (decision, effect) = rules::acquire(eval, caller);
             return (Answer::Decision(decision), effect);
         }
-        Request::Inspect => return (Answer::Inspection(inspect::inspect(turn)), Effect::Keep),
-        Request::Policy => return (Answer::Policy(inspect::policy(turn)), Effect::Keep),
-        Request::Prune { idle } => {
-            let effect = control::prune(turn, *idle);
+        Request::Inspect => {
+            return (Answer::Inspection(rules::inspect(eval, dependency).to_json()), Effect::Keep);
+        }
+        Request::Policy => return (Answer::Policy(rules::policy(eval)), Effect::Keep),
+        Request::Prune { idle, operator } => {
+            let effect = rules::prune(eval, *idle, operator);
             return (Answer::Pruned(effect == Effect::Remove), effect);
         }
-        Request::Report { permit, outcome, took } => report::report(turn, *permit, *outcome, *took),
-        Request::ReportTally { permit, tally } => report::report_tally(turn, *permit, *tally),
-        Request::Renew { permit } => report::renew(turn, *permit),
-        Request::Configure(policy) => control::configure(turn, *policy),
-        Request::Force { mode, lasting, note } => control::force(turn, *mode, *lasting, note),
-        Request::Reset => control::reset(turn),
-        Request::Forget => control::forget(),
+        Request::Report { permit, report } => rules::report(eval, *permit, report),
+        Request::ReportTally { permit, tally } => rules::report_tally(eval, *permit, tally),
+        Request::Renew { permit } => rules::renew(eval, *permit),
+        Request::Release { permit } => rules::report(eval, *permit, &UNUSED),
+        Request::Configure { operator, .. } => rules::configure(eval, own, operator),
+        Request::Force { mode, lasting, operator } => rules::force(eval, *mode, *lasting, operator),
+        Request::Reset { operator } => rules::reset(eval, operator),
+        Request::Forget { operator } => rules::forget(eval, operator),
     };
     (Answer::Receipt(receipt), effect)
 }
 
+/// The report of a permit that is given back.
+const UNUSED: Report =
+    Report { outcome: Outcome::Ignored, took: None, caller: String::new(), cause: String::new(), retry_after: None };
+
 fn read(snapshot: &Snapshot, default: &Policy, request: &Request) -> Result<Record, Error> {
     let new = || Record::new(snapshot.version, default);
-    let Maybe::Some(data) = &snapshot.data else {
+    let Some(data) = &snapshot.data else {
         return Ok(new());
     };
     match codec::decode(data) {
         Ok(record) => Ok(record),
         Err(DecodeError::NewerVersion) => Err(Error::NewerVersion),
         // As if there were none: a new record's epochs and tokens lie above all that the damaged one can have given.
-        Err(DecodeError::Corrupt) if matches!(request, Request::Reset | Request::Forget) => Ok(new()),
+        Err(DecodeError::Corrupt) if matches!(request, Request::Reset { .. } | Request::Forget { .. }) => Ok(new()),
         Err(DecodeError::Corrupt) => Err(Error::Storage(StorageError::Corrupt(
             "the record of this dependency cannot be read; reset or forget it".into(),
         ))),

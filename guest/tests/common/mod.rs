@@ -1,32 +1,49 @@
-//! A store in memory, a clock that is set and randomness that is chosen, for tests of the core.
+//! A store in memory, a clock that is set and randomness that is chosen, for tests of the rules.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::collections::HashMap;
 
 use halfopen_guest::contract::{
-    Admission, CommitOutcome, Decision, Deferral, Error, Inspection, List, Maybe, Outcome, Permit, Policy, Probe,
-    Receipt, Snapshot, StorageError, Transition,
+    Admission, CommitOutcome, Decision, Deferral, Error, Mode, Operator, Outcome, Permit, Probe, Receipt, Report,
+    Snapshot, StorageError, Tally,
 };
-use halfopen_guest::policy::BUILT_IN;
+use halfopen_guest::policy::{BUILT_IN, Policy};
 use halfopen_guest::step::{Answer, Ports, Request, step};
+use serde_json::Value;
+
+pub mod replay;
 
 /// Trips at the first failure; no jitter.
 pub const QUICK: Policy =
-    Policy { consecutive_failures: 1, failure_rate: Maybe::None, jitter_percent: 0, lease_ms: 3_000, ..BUILT_IN };
+    Policy { consecutive_failures: 1, failure_rate: None, jitter_percent: 0, lease_ms: 3_000, ..BUILT_IN };
 
-/// The dependency that most tests are about.
+/// The dependency of most tests.
 pub const NAME: &str = "payments";
 
-/// What a host supplies, and what it has seen.
-#[derive(Default)]
+/// A tally of nothing.
+pub const EMPTY: Tally = Tally {
+    successes: 0,
+    slow_successes: 0,
+    failures: 0,
+    slow_failures: 0,
+    caller: String::new(),
+    cause: String::new(),
+    retry_after: None,
+};
+
+/// An operator without a name.
+pub const NOBODY: Operator = Operator { by: String::new(), note: String::new() };
+
+/// The functions that a host supplies, and a record of their calls.
+#[derive(Clone, Default)]
 pub struct World {
     pub policy: Option<Policy>,
     pub now: u64,
     pub random: u64,
     pub records: HashMap<String, (u64, Option<Vec<u8>>)>,
-    pub transitions: Vec<Transition>,
+    pub transitions: Vec<Value>,
     pub commits: usize,
-    /// So many commits lose their race, each to a neighbour that writes the same record again.
+    /// This number of commits lose their race, each to a neighbour that writes the same record again.
     pub races_to_lose: u32,
     pub load_fails: Option<StorageError>,
     pub commit_fails: Option<StorageError>,
@@ -38,12 +55,20 @@ impl World {
     }
 
     pub fn ask(&mut self, request: Request) -> Result<Answer, Error> {
+        self.ask_of(NAME, request)
+    }
+
+    pub fn ask_of(&mut self, dependency: &str, request: Request) -> Result<Answer, Error> {
         let policy = self.policy.unwrap_or(BUILT_IN);
-        step(self, &policy, NAME, &request)
+        step(self, &policy, dependency, &request)
     }
 
     pub fn acquire(&mut self) -> Decision {
-        match self.ask(Request::Acquire { caller: "A".into() }) {
+        self.acquire_as("A")
+    }
+
+    pub fn acquire_as(&mut self, caller: &str) -> Decision {
+        match self.ask(Request::Acquire { caller: caller.into() }) {
             Ok(Answer::Decision(decision)) => decision,
             other => panic!("not a decision: {other:?}"),
         }
@@ -78,12 +103,16 @@ impl World {
     }
 
     pub fn report(&mut self, permit: Permit, outcome: Outcome) -> Receipt {
-        self.receipt(Request::Report { permit, outcome, took: None })
+        self.receipt(Request::Report { permit, report: plain(outcome) })
     }
 
-    pub fn inspect(&mut self) -> Inspection {
+    pub fn force(&mut self, mode: Mode, lasting: Option<u64>) -> Receipt {
+        self.receipt(Request::Force { mode, lasting, operator: NOBODY })
+    }
+
+    pub fn inspect(&mut self) -> Value {
         match self.ask(Request::Inspect) {
-            Ok(Answer::Inspection(inspection)) => inspection,
+            Ok(Answer::Inspection(inspection)) => serde_json::from_str(&inspection).expect("an inspection is JSON"),
             other => panic!("not an inspection: {other:?}"),
         }
     }
@@ -92,6 +121,11 @@ impl World {
     pub fn trip(&mut self) {
         let permit = self.admitted().permit;
         self.report(permit, Outcome::Failure);
+    }
+
+    /// The reasons of the transitions so far.
+    pub fn reasons(&self) -> Vec<&str> {
+        self.transitions.iter().map(|transition| transition["reason"].as_str().expect("a reason")).collect()
     }
 
     pub fn bytes(&self) -> Option<&[u8]> {
@@ -103,8 +137,18 @@ impl World {
     }
 }
 
+/// A report with nothing but its outcome.
+pub fn plain(outcome: Outcome) -> Report {
+    Report { outcome, took: None, caller: String::new(), cause: String::new(), retry_after: None }
+}
+
+/// An operator.
+pub fn operator(by: &str, note: &str) -> Operator {
+    Operator { by: by.into(), note: note.into() }
+}
+
 fn snapshot(version: u64, data: Option<Vec<u8>>) -> Snapshot {
-    Snapshot { version, data: data.map(List::from).into() }
+    Snapshot { version, data }
 }
 
 impl Ports for World {
@@ -121,7 +165,7 @@ impl Ports for World {
         dependency: &str,
         based_on: u64,
         data: Option<&[u8]>,
-        transitions: &[Transition],
+        transitions: &[String],
     ) -> Result<CommitOutcome, StorageError> {
         if let Some(error) = &self.commit_fails {
             return Err(error.clone());
@@ -135,7 +179,8 @@ impl Ports for World {
             return Ok(CommitOutcome::Stale(snapshot(record.0, record.1.clone())));
         }
         *record = (based_on + 1, data.map(<[u8]>::to_vec));
-        self.transitions.extend_from_slice(transitions);
+        let parsed = transitions.iter().map(|text| serde_json::from_str(text).expect("a transition is JSON"));
+        self.transitions.extend(parsed);
         self.commits += 1;
         Ok(CommitOutcome::Committed(based_on + 1))
     }
@@ -145,6 +190,13 @@ impl Ports for World {
     }
 
     fn next(&mut self) -> u64 {
-        self.random
+        // SplitMix64 where no number was chosen.
+        if self.random != SEEDED {
+            return self.random;
+        }
+        replay::splitmix(&mut self.records.entry("seed of the randomness".into()).or_default().0)
     }
 }
+
+/// Chosen randomness that stands for a generator.
+pub const SEEDED: u64 = u64::MAX;

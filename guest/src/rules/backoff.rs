@@ -1,17 +1,17 @@
-//! How long an open window lasts.
+//! The length of an open window.
 
-use crate::contract::Policy;
+use crate::policy::Policy;
 
 /// The length of an open window at a backoff level, in ms, with jitter: `open_ms`, multiplied by `open_multiplier` once a
-/// level, rounded down, at most `open_max_ms`, plus a random 0 to `jitter_percent` of that.
+/// level, rounded down, at least `at_least` and at most `open_max_ms`, plus a random 0 to `jitter_percent` of that.
 ///
 /// One multiplication after the other and no `pow`, whose last digit differs between machines.
-pub fn length(policy: &Policy, level: u32, entropy: &mut dyn FnMut() -> u64) -> u64 {
+pub fn length(policy: &Policy, level: u32, at_least: u64, entropy: &mut dyn FnMut() -> u64) -> u64 {
     let most = policy.open_max_ms as f64;
     let mut length = policy.open_ms as f64;
     for _ in 0..level {
         let longer = length * policy.open_multiplier;
-        // Either nothing changes any more (a multiplier of 1), or the limit is reached: the level itself is not capped.
+        // Either the length stays the same (a multiplier of 1), or the limit is reached: the level itself is not capped.
         if longer <= length {
             break;
         }
@@ -20,12 +20,11 @@ pub fn length(policy: &Policy, level: u32, entropy: &mut dyn FnMut() -> u64) -> 
             break;
         }
     }
-    let length = (length as u64).min(policy.open_max_ms);
+    let length = (length as u64).max(at_least).min(policy.open_max_ms);
     length.saturating_add(random_share(length, policy.jitter_percent, entropy))
 }
 
-/// At most so many percent of a length, rounded down.
-#[inline(never)]
+/// A percentage of a length, rounded down.
 pub fn share(length: u64, percent: u32) -> u64 {
     length.saturating_mul(u64::from(percent)) / 100
 }
@@ -41,9 +40,10 @@ fn random_share(length: u64, percent: u32, entropy: &mut dyn FnMut() -> u64) -> 
 mod tests {
     use super::*;
     use crate::policy::BUILT_IN;
+    use std::vec::Vec;
 
     fn plain(policy: &Policy, level: u32) -> u64 {
-        length(policy, level, &mut || 0)
+        length(policy, level, 0, &mut || 0)
     }
 
     #[test]
@@ -69,9 +69,17 @@ mod tests {
 
     #[test]
     fn jitter_lengthens_by_at_most_its_percentage() {
-        let most = length(&BUILT_IN, 0, &mut || 1_000);
+        let most = length(&BUILT_IN, 0, 0, &mut || 1_000);
         assert_eq!(most, 6_000);
-        let wrapped = length(&BUILT_IN, 0, &mut || 1_001);
+        let wrapped = length(&BUILT_IN, 0, 0, &mut || 1_001);
         assert_eq!(wrapped, 5_000);
+    }
+
+    #[test]
+    fn a_longer_wish_of_the_dependency_counts_up_to_the_limit() {
+        for (at_least, expected) in [(4_999, 5_000), (5_001, 5_001), (300_000, 300_000), (u64::MAX, 300_000)] {
+            assert_eq!(length(&BUILT_IN, 0, at_least, &mut || 0), expected);
+        }
+        assert_eq!(length(&BUILT_IN, 0, 10_000, &mut || 2_000), 12_000, "the jitter is taken of the longer length");
     }
 }

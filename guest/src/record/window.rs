@@ -2,21 +2,21 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::mem;
 
-use crate::contract::Window as Span;
-use crate::form::Form;
+use serde::{Deserialize, Serialize};
 
-/// A time window has so many buckets.
+use crate::policy::WindowSpan;
+
+/// The number of buckets of a time window.
 const BUCKETS: usize = 10;
-/// A call window holds at most so many outcomes.
+/// The most outcomes of a call window.
 const MOST_CALLS: u32 = 1_000;
 
 fn bucket_ms(ms: u64) -> u64 {
     (ms / BUCKETS as u64).max(1)
 }
 
-/// What one outcome counts as.
+/// The way in which an outcome counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// A failure or a timeout.
@@ -25,8 +25,8 @@ pub struct Mark {
     pub slow: bool,
 }
 
-/// What a window holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Numbers of outcomes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// All calls.
     pub calls: u64,
@@ -37,59 +37,51 @@ pub struct Counts {
 }
 
 impl Counts {
-    const NONE: Counts = Counts { calls: 0, failures: 0, slow: 0 };
-
-    #[inline(never)]
     fn add(&mut self, other: Counts) {
         self.calls = self.calls.saturating_add(other.calls);
         self.failures = self.failures.saturating_add(other.failures);
         self.slow = self.slow.saturating_add(other.slow);
     }
+
+    fn sum<'c>(all: impl IntoIterator<Item = &'c Counts>) -> Counts {
+        let mut sum = Counts::default();
+        all.into_iter().for_each(|counts| sum.add(*counts));
+        sum
+    }
+
+    fn is_sound(&self) -> bool {
+        self.failures <= self.calls && self.slow <= self.calls
+    }
 }
 
 /// The outcomes that count, in the shape of the policy that they were counted under.
-#[allow(clippy::large_enum_variant, reason = "one of them is in use at a time; a box would cost more than it saves")]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Window {
     /// The outcomes of the last ten buckets of time.
     Time(TimeWindow),
-    /// The last so many outcomes.
+    /// The last outcomes.
     Calls(CallWindow),
 }
 
 impl Window {
     /// An empty window.
-    pub fn empty(span: &Span) -> Window {
+    pub fn empty(span: &WindowSpan) -> Window {
         match *span {
-            Span::Ms(ms) => {
-                Window::Time(TimeWindow { bucket_ms: bucket_ms(ms), newest: 0, buckets: [Counts::NONE; BUCKETS] })
-            }
-            Span::Calls(capacity) => Window::Calls(CallWindow::empty(capacity)),
+            WindowSpan::Ms(ms) => Window::Time(TimeWindow { bucket_ms: bucket_ms(ms), newest: 0, buckets: Vec::new() }),
+            WindowSpan::Calls(capacity) => Window::Calls(CallWindow::empty(capacity)),
         }
     }
 
-    /// Whether it has the shape that a policy asks for.
-    pub fn fits(&self, span: &Span) -> bool {
+    /// Whether it has the shape of a policy's span.
+    pub fn fits(&self, span: &WindowSpan) -> bool {
         match (self, span) {
-            (Window::Time(time), Span::Ms(ms)) => time.bucket_ms == bucket_ms(*ms),
-            (Window::Calls(calls), Span::Calls(capacity)) => calls.capacity == *capacity,
+            (Window::Time(time), WindowSpan::Ms(ms)) => time.bucket_ms == bucket_ms(*ms),
+            (Window::Calls(calls), WindowSpan::Calls(capacity)) => calls.capacity == *capacity,
             _ => false,
         }
     }
 
-    /// The numbers that make it up.
-    pub fn describe(&mut self, form: &mut Form) {
-        let counts_calls = form.flag(matches!(self, Window::Calls(_)));
-        if form.reads() {
-            *self = Window::empty(&if counts_calls { Span::Calls(1) } else { Span::Ms(1) });
-        }
-        match self {
-            Window::Time(time) => time.describe(form),
-            Window::Calls(calls) => calls.describe(form),
-        }
-    }
-
-    /// Takes what is dated after `now` as dated `now`. Returns whether anything was.
+    /// Takes the outcomes dated after `now` as dated `now`. Returns whether there were any.
     pub fn correct_clock(&mut self, now: u64) -> bool {
         match self {
             Window::Time(time) => time.correct_clock(now),
@@ -97,7 +89,7 @@ impl Window {
         }
     }
 
-    /// Drops for good what has left the window, then counts `times` outcomes.
+    /// Drops for good the outcomes that have left the window, then counts `times` more.
     pub fn count(&mut self, now: u64, mark: Mark, times: u64) {
         let of = |marked| if marked { times } else { 0 };
         let counts = Counts { calls: times, failures: of(mark.failed), slow: of(mark.slow) };
@@ -107,79 +99,71 @@ impl Window {
         }
     }
 
-    /// What is in the window at `now`.
+    /// The outcomes in the window at `now`.
     pub fn counts(&self, now: u64) -> Counts {
         match self {
             Window::Time(time) => time.counts(now),
             Window::Calls(calls) => calls.counts(),
         }
     }
+
+    /// Whether the functions above can have made it.
+    pub(super) fn is_sound(&self) -> bool {
+        match self {
+            Window::Time(time) => time.is_sound(),
+            Window::Calls(calls) => calls.is_sound(),
+        }
+    }
 }
 
-/// Ten buckets of time; the bucket of an instant is the instant divided by the length of a bucket.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Ten buckets of time; the number of the bucket of an instant is the instant divided by the length of a bucket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeWindow {
     bucket_ms: u64,
     /// The number of the newest bucket.
     newest: u64,
-    /// Each bucket at its number modulo ten.
-    buckets: [Counts; BUCKETS],
+    /// From the newest to the oldest that is not empty.
+    buckets: Vec<Counts>,
 }
 
 impl TimeWindow {
     fn correct_clock(&mut self, now: u64) -> bool {
         let current = now / self.bucket_ms;
-        let newest = self.newest;
-        if newest <= current {
+        if self.newest <= current {
             return false;
         }
-        let mut later = Counts::NONE;
-        for back in 0..at_most_all(newest - current) {
-            later.add(mem::replace(&mut self.buckets[place(newest, back)], Counts::NONE));
+        // The buckets after now become one with the bucket of now.
+        let later = at_most_all((self.newest - current).saturating_add(1)).min(self.buckets.len());
+        if later > 0 {
+            let merged = Counts::sum(&self.buckets[..later]);
+            self.buckets.splice(..later, [merged]);
         }
-        self.buckets[place(current, 0)].add(later);
         self.newest = current;
         true
     }
 
     fn count(&mut self, now: u64, counts: Counts) {
         let current = now / self.bucket_ms;
-        for back in 0..at_most_all(current.saturating_sub(self.newest)) {
-            self.buckets[place(current, back)] = Counts::NONE;
-        }
+        let passed = at_most_all(current.saturating_sub(self.newest));
+        self.buckets.splice(..0, core::iter::repeat_n(Counts::default(), passed));
+        self.buckets.truncate(BUCKETS);
         self.newest = current;
-        self.buckets[place(current, 0)].add(counts);
+        match self.buckets.first_mut() {
+            Some(bucket) => bucket.add(counts),
+            None => self.buckets.push(counts),
+        }
+        let oldest = self.buckets.iter().rposition(|bucket| *bucket != Counts::default());
+        self.buckets.truncate(oldest.map_or(0, |oldest| oldest + 1));
     }
 
     fn counts(&self, now: u64) -> Counts {
-        let aged = at_most_all((now / self.bucket_ms).saturating_sub(self.newest));
-        let mut counts = Counts::NONE;
-        for back in 0..BUCKETS - aged {
-            counts.add(self.buckets[place(self.newest, back)]);
-        }
-        counts
+        let passed = at_most_all((now / self.bucket_ms).saturating_sub(self.newest));
+        Counts::sum(self.buckets.iter().take(BUCKETS - passed))
     }
 
-    /// The numbers that make it up: the buckets from the newest to the oldest that is not empty.
-    fn describe(&mut self, form: &mut Form) {
-        form.number(&mut self.bucket_ms);
-        form.demand(self.bucket_ms > 0);
-        form.number(&mut self.newest);
-        let newest = self.newest;
-        let held =
-            (0..BUCKETS).rfind(|back| self.buckets[place(newest, *back)] != Counts::NONE).map_or(0, |back| back + 1);
-        for back in 0..form.at_most(BUCKETS as u32, held as u32) as usize {
-            let bucket = &mut self.buckets[place(newest, back)];
-            form.number(&mut bucket.calls);
-            form.number(&mut bucket.failures);
-            form.number(&mut bucket.slow);
-        }
+    fn is_sound(&self) -> bool {
+        self.bucket_ms > 0 && self.buckets.len() <= BUCKETS && self.buckets.iter().all(Counts::is_sound)
     }
-}
-
-/// Where the bucket is that is so many before another.
-fn place(number: u64, back: usize) -> usize {
-    ((number % BUCKETS as u64) as usize + BUCKETS - back % BUCKETS) % BUCKETS
 }
 
 fn at_most_all(buckets: u64) -> usize {
@@ -187,30 +171,30 @@ fn at_most_all(buckets: u64) -> usize {
 }
 
 /// A ring of the last outcomes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallWindow {
     capacity: u32,
-    /// Where the next outcome goes.
+    /// The place of the next outcome.
     next: u32,
     held: u32,
     /// Two bits an outcome: failed, slow.
     outcomes: Vec<u64>,
 }
 
-/// So many outcomes go into 63 bits, the most that a record holds in 9 bytes.
-const A_WORD: u32 = 31;
+/// The outcomes in a word: 62 bits, the most that a record holds in 9 bytes.
+const PER_WORD: u32 = 31;
 const FAILED: u64 = 0x5555_5555_5555_5555;
 const SLOW: u64 = FAILED << 1;
 
 impl CallWindow {
     fn empty(capacity: u32) -> CallWindow {
-        CallWindow { capacity, next: 0, held: 0, outcomes: vec![0; capacity.div_ceil(A_WORD) as usize] }
+        CallWindow { capacity, next: 0, held: 0, outcomes: vec![0; words(capacity)] }
     }
 
     fn count(&mut self, mark: Mark, times: u64) {
         for _ in 0..times.min(u64::from(self.capacity)) {
-            let at = 2 * (self.next % A_WORD);
-            if let Some(word) = self.outcomes.get_mut((self.next / A_WORD) as usize) {
+            let at = 2 * (self.next % PER_WORD);
+            if let Some(word) = self.outcomes.get_mut((self.next / PER_WORD) as usize) {
                 let outcome = u64::from(mark.failed) | u64::from(mark.slow) << 1;
                 *word = *word & !(3 << at) | outcome << at;
             }
@@ -220,7 +204,7 @@ impl CallWindow {
     }
 
     fn counts(&self) -> Counts {
-        let mut counts = Counts { calls: self.held.into(), ..Counts::NONE };
+        let mut counts = Counts { calls: self.held.into(), ..Counts::default() };
         for word in &self.outcomes {
             counts.failures += u64::from((word & FAILED).count_ones());
             counts.slow += u64::from((word & SLOW).count_ones());
@@ -228,21 +212,27 @@ impl CallWindow {
         counts
     }
 
-    fn describe(&mut self, form: &mut Form) {
-        let capacity = form.at_most(MOST_CALLS, self.capacity);
-        form.demand(capacity > 0);
-        if form.reads() {
-            *self = CallWindow::empty(capacity.clamp(1, MOST_CALLS));
-        }
-        self.next = form.at_most(self.capacity - 1, self.next);
-        self.held = form.at_most(self.capacity, self.held);
-        self.outcomes.iter_mut().for_each(|word| form.number(word));
+    fn is_sound(&self) -> bool {
+        (1..=MOST_CALLS).contains(&self.capacity)
+            && self.next < self.capacity
+            && self.held <= self.capacity
+            && (self.held == self.capacity || self.next == self.held)
+            && self.outcomes.len() == words(self.capacity)
+            && (0..).zip(&self.outcomes).all(|(at, word)| {
+                let held = self.held.saturating_sub(at * PER_WORD).min(PER_WORD);
+                word >> (2 * held) == 0
+            })
     }
+}
+
+fn words(capacity: u32) -> usize {
+    capacity.div_ceil(PER_WORD) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::WindowSpan as Span;
 
     const FAILURE: Mark = Mark { failed: true, slow: false };
     const SUCCESS: Mark = Mark { failed: false, slow: false };
