@@ -32,7 +32,7 @@ pub const EMPTY: Tally = Tally {
 };
 
 /// An operator without a name.
-pub const NOBODY: Operator = Operator { by: String::new(), note: String::new() };
+pub const NO_OPERATOR: Operator = Operator { by: String::new(), note: String::new() };
 
 /// The functions that a host supplies, and a record of their calls.
 #[derive(Clone, Default)]
@@ -107,7 +107,7 @@ impl World {
     }
 
     pub fn force(&mut self, mode: Mode, lasting: Option<u64>) -> Receipt {
-        self.receipt(Request::Force { mode, lasting, operator: NOBODY })
+        self.receipt(Request::Force { mode, lasting, operator: NO_OPERATOR })
     }
 
     pub fn inspect(&mut self) -> Value {

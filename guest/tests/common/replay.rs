@@ -62,7 +62,7 @@ impl Player {
             }
             verb @ ("report" | "tally" | "renew" | "release") => {
                 let name = (dependency.clone(), text(step, "permit").unwrap_or(by).to_owned());
-                let permit = *self.permits.get(&name).ok_or("a permit that nobody got")?;
+                let permit = *self.permits.get(&name).ok_or("a permit that was not granted")?;
                 let times = step["times"].as_u64().unwrap_or(1);
                 let mut last = json!(null);
                 for _ in 0..times {
