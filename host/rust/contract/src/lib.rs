@@ -10,6 +10,7 @@
 //! - [`store`]: the trait [`Store`](store::Store), the store in memory, and a guide to a store of your own.
 //! - [`cas`]: the compare-and-set loop: load, evaluate, commit, and again after a lost race.
 //! - [`time`]: the clock, and the one backoff.
+//! - [`pool`]: objects that are kept for the next operation: instances, connections.
 //! - [`conformance`] (feature `conformance`): the suite that checks a store.
 //!
 //! An application uses crate `halfopen`, which is built on this one.
@@ -21,6 +22,7 @@ pub mod documents;
 pub mod engine;
 pub mod entropy;
 mod error;
+pub mod pool;
 pub mod store;
 pub mod time;
 pub mod types;
