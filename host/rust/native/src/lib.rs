@@ -1,1 +1,7 @@
-//! The rules of the halfopen circuit breaker, linked in: the engine without WebAssembly.
+#![doc = include_str!("../README.md")]
+
+mod convert;
+mod engine;
+mod ports;
+
+pub use engine::NativeEngine;

@@ -1,1 +1,11 @@
-//! Replay files of the halfopen circuit breaker: sequences of steps against any host.
+#![doc = include_str!("../README.md")]
+
+mod expect;
+mod json;
+mod run;
+mod scenario;
+mod target;
+
+pub use run::{Failure, Replay, ReplayError, StepAnswer, Summary};
+pub use scenario::{Scenario, ScenarioError};
+pub use target::{EngineTarget, Setup, Target};

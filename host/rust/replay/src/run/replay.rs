@@ -1,0 +1,82 @@
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use halfopen_contract::BreakerError;
+use halfopen_contract::documents::Policy;
+use halfopen_contract::engine::Engine;
+use halfopen_contract::store::{MemoryStore, OpenError, Store};
+
+use super::error::ReplayError;
+use super::stage::{OpenStore, OpenTarget, Stage};
+use super::steps::Run;
+use super::summary::{StepAnswer, Summary};
+use crate::scenario::Scenario;
+use crate::target::{EngineTarget, Setup, Target};
+
+/// Runs scenarios against hosts of one kind, on a store in memory unless another is given.
+#[must_use]
+pub struct Replay {
+    store: Arc<dyn Store>,
+    reopen_store: Option<Box<OpenStore>>,
+    open_target: Box<OpenTarget>,
+}
+
+impl Replay {
+    /// Against hosts that a function opens: at the beginning of a run, and again at each `restart` step.
+    pub fn new(open: impl Fn(Setup) -> Result<Box<dyn Target>, BreakerError> + Send + Sync + 'static) -> Self {
+        Replay { store: Arc::new(MemoryStore::new()), reopen_store: None, open_target: Box::new(open) }
+    }
+
+    /// Against bare engines, without a host. A function makes an engine with the default policy of the file.
+    pub fn engine(make: impl Fn(&Policy) -> Result<Arc<dyn Engine>, BreakerError> + Send + Sync + 'static) -> Self {
+        Replay::new(move |setup| {
+            let engine = make(&setup.default_policy)?;
+            Ok(Box::new(EngineTarget::new(engine, setup)))
+        })
+    }
+
+    /// On this store, which stays open when a `restart` step closes the host.
+    pub fn store(self, store: Arc<dyn Store>) -> Self {
+        Replay { store, reopen_store: None, ..self }
+    }
+
+    /// On a store that a function opens: now, and again at each `restart` step, as another process would.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn open_store(
+        self,
+        open: impl Fn() -> Result<Arc<dyn Store>, OpenError> + Send + Sync + 'static,
+    ) -> Result<Self, OpenError> {
+        Ok(Replay { store: open()?, reopen_store: Some(Box::new(open)), ..self })
+    }
+
+    /// Runs a scenario to its end.
+    ///
+    /// # Errors
+    /// [`ReplayError`].
+    pub fn run(&self, scenario: &Scenario) -> Result<Summary, ReplayError> {
+        self.run_showing(scenario, |_| ControlFlow::Continue(()))
+    }
+
+    /// Runs a scenario to its end, and shows every answer at once. A function that breaks stops the run.
+    ///
+    /// # Errors
+    /// [`ReplayError`].
+    pub fn run_showing(
+        &self,
+        scenario: &Scenario,
+        mut show: impl FnMut(&StepAnswer<'_>) -> ControlFlow<()>,
+    ) -> Result<Summary, ReplayError> {
+        let mut stage = Stage::new(scenario, Arc::clone(&self.store), self.reopen_store.as_deref(), &*self.open_target);
+        let failures = Run::new(&mut stage, &mut show)?.finish()?;
+        stage.remove_namespace()?;
+        Ok(Summary { steps: scenario.steps.len(), failures })
+    }
+}
+
+impl std::fmt::Debug for Replay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replay").finish_non_exhaustive()
+    }
+}
