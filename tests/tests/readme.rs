@@ -1,8 +1,8 @@
-//! Every command of the README does what it says.
+//! Every command of the READMEs does what it says.
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use halfopen_tests::program::{program, root};
@@ -13,11 +13,30 @@ struct Line {
     status: i32,
 }
 
-fn shell_lines() -> Vec<Line> {
-    let readme = fs::read_to_string(root().join("README.md")).expect("the README is at the root");
+/// The READMEs of the repository. The Python package tests its own.
+fn readmes() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder is readable") {
+            let path = entry.expect("the folder is readable").path();
+            let name = path.file_name().and_then(|name| name.to_str()).expect("names are UTF-8").to_owned();
+            if path.is_dir() && !name.starts_with('.') && !["node_modules", "target", "python"].contains(&name.as_str()) {
+                folders.push(path);
+            } else if name == "README.md" {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn shell_lines(readme: &Path) -> Vec<Line> {
+    let text = fs::read_to_string(readme).expect("the README is readable");
     let mut lines = Vec::new();
     let mut in_shell = false;
-    for line in readme.lines() {
+    for line in text.lines() {
         match line.trim_start() {
             "```sh" => in_shell = true,
             fence if fence.starts_with("```") => in_shell = false,
@@ -40,43 +59,56 @@ fn is_cargo(line: &Line) -> bool {
     line.text.starts_with("cargo ")
 }
 
-#[test]
-fn every_command_of_the_program_in_the_readme_ends_as_the_readme_says() {
-    let lines = shell_lines();
-    let commands: Vec<&Line> = lines.iter().filter(|line| !is_cargo(line)).collect();
-    assert!(commands.len() > 10, "the README shows commands: {}", commands.len());
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = path_with(program().parent().expect("the program is in a folder"));
-    for line in commands {
-        let output = Command::new("sh")
-            .args(["-c", &line.text])
-            .current_dir(folder.path())
-            .env("PATH", &path)
-            .env("HALFOPEN_STORE", folder.path().join("readme.db"))
-            .env_remove("HALFOPEN_POLICY")
-            .env_remove("HALFOPEN_NAMESPACE")
-            .env_remove("HALFOPEN_COMPONENT")
-            .stdin(Stdio::null())
-            .output()
-            .expect("sh can be started");
-        assert_eq!(
-            output.status.code(),
-            Some(line.status),
-            "{}\nstdout: {}\nstderr: {}",
-            line.text,
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
-    }
+/// Whether a line is one of the npm package's, which its own tests run.
+fn is_npm(line: &Line) -> bool {
+    line.text.starts_with("npm ")
 }
 
 #[test]
-fn every_cargo_command_in_the_readme_is_run_before_a_change_lands() {
+fn every_command_in_a_readme_ends_as_the_readme_says() {
+    let path = path_with(program().parent().expect("the program is in a folder"));
+    let mut count = 0;
+    for readme in readmes() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for line in shell_lines(&readme).iter().filter(|line| !is_cargo(line) && !is_npm(line)) {
+            count += 1;
+            run(line, &readme, folder.path(), &path);
+        }
+    }
+    assert!(count > 40, "the READMEs show commands: {count}");
+}
+
+fn run(line: &Line, readme: &Path, folder: &Path, path: &OsString) {
+    let mut shell = Command::new("sh");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HALFOPEN_")) {
+        shell.env_remove(name);
+    }
+    let output = shell
+        .args(["-c", &line.text])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("HALFOPEN_STORE", folder.join("readme.db"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("sh can be started");
+    assert_eq!(
+        output.status.code(),
+        Some(line.status),
+        "{}: {}\nstdout: {}\nstderr: {}",
+        readme.display(),
+        line.text,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn every_cargo_command_in_a_readme_is_run_before_a_change_lands() {
     let script = fs::read_to_string(root().join(".ci/run")).expect("the script is in the repository");
     let script = script.replace(" --locked", "");
-    let lines = shell_lines();
+    let lines: Vec<Line> = readmes().iter().flat_map(|readme| shell_lines(readme)).collect();
     let commands: Vec<&Line> = lines.iter().filter(|line| is_cargo(line)).collect();
-    assert!(commands.len() > 2, "the README shows commands: {}", commands.len());
+    assert!(commands.len() > 2, "the READMEs show commands: {}", commands.len());
     for line in commands {
         assert!(script.contains(&line.text), ".ci/run does not run: {}", line.text);
     }
@@ -84,7 +116,7 @@ fn every_cargo_command_in_the_readme_is_run_before_a_change_lands() {
 
 #[test]
 fn the_policy_in_the_readme_is_the_built_in_one() {
-    let readme = fs::read_to_string(root().join("README.md")).expect("the README is at the root");
+    let readme = fs::read_to_string(root().join("host/cli/README.md")).expect("the program has a README");
     let block = readme.split("```toml\nconsecutive_failures").nth(1).and_then(|rest| rest.split("```").next());
     let text = format!("consecutive_failures{}", block.expect("the README shows the default policy"));
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,22 +1,24 @@
 //! `halfopen component`: the state machine as a file.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use halfopen::Component;
 use serde_json::json;
 
-use crate::args::{self, ComponentAction, Global};
+use crate::args::{ComponentCommand, Global};
 use crate::exit::{Code, Failure};
-use crate::output::{line, written};
-use crate::text;
+use crate::shell::output::{line, written};
+use crate::shell::text;
 
-/// Does what the command says.
-pub fn component(args: &args::Component, global: &Global) -> anyhow::Result<()> {
-    match &args.action {
+/// Runs the command.
+pub fn component(action: Option<&ComponentCommand>, global: &Global) -> anyhow::Result<()> {
+    match action {
         None => show(None, false, global),
-        Some(ComponentAction::Show { file, json }) => show(file.as_deref(), *json, global),
-        Some(ComponentAction::Write { file, force }) => write(file, *force),
+        Some(ComponentCommand::Show { file, json }) => show(file.as_deref(), *json, global),
+        Some(ComponentCommand::Write { file, force }) => write(file, *force),
     }
 }
 
@@ -25,13 +27,16 @@ fn show(file: Option<&Path>, json: bool, global: &Global) -> anyhow::Result<()> 
     let component = file.map_or_else(|| Ok(Component::embedded()), Component::from_file)?;
     let place = file.map_or_else(|| "built in".to_owned(), |file| file.display().to_string());
     let (imports, exports) = (component.imports()?, component.exports()?);
-    let (bytes, sha256) = (component.bytes().len(), component.sha256());
+    let (bytes, gzipped, sha256) = (component.bytes().len(), gzipped(component.bytes())?, component.sha256());
     if json {
-        let all = json!({ "bytes": bytes, "sha256": sha256, "imports": imports, "exports": exports });
+        let all = json!({
+            "bytes": bytes, "gzipped_bytes": gzipped, "sha256": sha256, "imports": imports, "exports": exports,
+        });
         return line(text::json(&all)?);
     }
     line(format_args!("component  {}", text::escape(&place)))?;
     line(format_args!("bytes      {bytes}"))?;
+    line(format_args!("gzipped    {gzipped}"))?;
     line(format_args!("sha256     {sha256}"))?;
     for (heading, names) in [("imports", imports), ("exports", exports)] {
         for (index, name) in names.iter().enumerate() {
@@ -42,10 +47,17 @@ fn show(file: Option<&Path>, json: bool, global: &Global) -> anyhow::Result<()> 
     Ok(())
 }
 
+/// The size after `gzip -9`.
+fn gzipped(bytes: &[u8]) -> io::Result<usize> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?.len())
+}
+
 fn write(file: &Path, force: bool) -> anyhow::Result<()> {
     let component = Component::embedded();
     if file == Path::new("-") {
-        let mut out = std::io::stdout();
+        let mut out = io::stdout();
         return written(out.write_all(component.bytes()).and_then(|()| out.flush()));
     }
     let place = file.display();
@@ -53,10 +65,10 @@ fn write(file: &Path, force: bool) -> anyhow::Result<()> {
     options.write(true).create(true).truncate(true).create_new(!force);
     let written = options.open(file).and_then(|mut file| file.write_all(component.bytes()));
     written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
+        io::ErrorKind::AlreadyExists => {
             Failure::error(Code::Usage, format!("{place} exists; give --force to replace it, or another name"))
         }
-        std::io::ErrorKind::PermissionDenied => Failure::error(Code::Denied, format!("cannot write {place}: {error}")),
+        io::ErrorKind::PermissionDenied => Failure::error(Code::Denied, format!("cannot write {place}: {error}")),
         _ => Failure::error(Code::Io, format!("cannot write {place}: {error}")),
     })?;
     let (bytes, sha256) = (component.bytes().len(), component.sha256());

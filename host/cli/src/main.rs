@@ -1,42 +1,33 @@
-//! The program `halfopen`: a circuit breaker in front of any command, and what operators need around it.
+//! The program `halfopen`: a circuit breaker in front of any command, with the commands of operators.
 
 mod args;
 mod component;
-mod control;
 mod demo;
 mod exit;
-mod history;
-mod not_started;
-mod open;
-mod output;
-mod policy;
+mod host;
+mod operate;
+mod policy_file;
+mod process;
 mod replay;
-mod report;
 mod run;
-mod signals;
-mod status;
-mod supervise;
-mod table;
-mod text;
-mod usage;
+mod shell;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::{Args as _, CommandFactory as _};
-
-use crate::args::{Cli, Command, Global};
+use crate::args::{Cli, Command};
 use crate::exit::Code;
+use crate::shell::output;
 
 fn main() -> ExitCode {
-    // One line, whatever happens: who sees it can do nothing with a backtrace.
+    // One line: a backtrace is of no use to the user.
     std::panic::set_hook(Box::new(|panic| output::note(format_args!("this is a bug: {panic}"))));
-    if let Err(error) = signals::settle() {
+    if let Err(error) = process::signals::set_dispositions() {
         return fail(&error);
     }
     let cli = match args::read() {
         Ok(cli) => cli,
-        Err(error) => return usage::answer(&error).unwrap_or_else(|error| fail(&error)),
+        Err(error) => return print_usage(&error),
     };
     match std::panic::catch_unwind(|| start(&cli)) {
         Ok(Ok(code)) => ExitCode::from(code),
@@ -45,21 +36,30 @@ fn main() -> ExitCode {
     }
 }
 
+/// Prints the help, the version, or the fault of a command line.
+fn print_usage(error: &clap::Error) -> ExitCode {
+    match (error.use_stderr(), output::written(error.print().and_then(|()| io::stdout().flush()))) {
+        (true, _) => ExitCode::from(Code::Usage as u8),
+        (false, Ok(())) => ExitCode::SUCCESS,
+        (false, Err(error)) => fail(&error),
+    }
+}
+
 fn start(cli: &Cli) -> anyhow::Result<u8> {
-    listen(cli.global.verbose);
+    write_events(cli.global.verbose);
     let global = &cli.global;
     let done = match &cli.command {
         Command::Run(args) => return run::run(args, global),
         Command::Replay(args) => return replay::replay(args, global),
         Command::Demo => return demo::run(),
-        Command::Status(args) => status::status(args, global),
-        Command::History(args) => history::history(args, global),
-        Command::Policy(args) => policy::policy(args, global),
-        Command::Force(args) => control::force(args, global),
-        Command::Reset(args) => control::reset(args, global),
-        Command::Forget(args) => control::forget(args, global),
-        Command::Prune(args) => control::prune(args, global),
-        Command::Component(args) => component::component(args, global),
+        Command::Status(args) => operate::status(args, global),
+        Command::History(args) => operate::history(args, global),
+        Command::Policy(args) => operate::policy(args, global),
+        Command::Force(args) => operate::force(args, global),
+        Command::Reset(args) => operate::reset(args, global),
+        Command::Forget(args) => operate::forget(args, global),
+        Command::Prune(args) => operate::prune(args, global),
+        Command::Component { action } => component::component(action.as_ref(), global),
         Command::Completions { shell } => completions(*shell),
         Command::DemoDependency => demo::dependency(),
         Command::DemoWorker(args) => demo::worker(args),
@@ -68,18 +68,14 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
 }
 
 fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
-    // clap leaves hidden commands in.
-    let visible =
-        Cli::command().get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect::<Vec<_>>();
-    let mut command = Global::augment_args(clap::Command::new("halfopen")).subcommands(visible);
     // Into memory first: the generator panics where writing fails.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command, "halfopen", &mut script);
+    clap_complete::generate(shell, &mut args::visible(), "halfopen", &mut script);
     output::written(io::stdout().write_all(&script))
 }
 
-/// Shows the library's events on stderr.
-fn listen(verbose: u8) {
+/// Writes the library's events to stderr.
+fn write_events(verbose: u8) {
     let level = match verbose {
         0 => return,
         1 => tracing::Level::INFO,
@@ -90,7 +86,7 @@ fn listen(verbose: u8) {
 }
 
 fn fail(error: &anyhow::Error) -> ExitCode {
-    // Whoever reads has seen enough, as with `| head`.
+    // A reader that closes the pipe, as `head` does, has all that it wants.
     let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if error.downcast_ref::<io::Error>().is_some_and(closed) {
         return ExitCode::SUCCESS;

@@ -1,51 +1,78 @@
 //! `halfopen replay`: runs replay files.
 
+use std::fmt;
 use std::io::{self, BufWriter, Read as _, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-use halfopen::replay::{Replay, ReplayError, Report, Scenario};
+use halfopen::store;
+use halfopen_component::{ComponentEngine, Limits};
+use halfopen_native::NativeEngine;
+use halfopen_replay::{Replay, ReplayError, Scenario, ScenarioError, Summary};
 
-use crate::args::{self, Global};
-use crate::output::{note, written};
-use crate::{exit, open, signals, text};
+use crate::args::{self, EngineChoice, Global};
+use crate::exit::{self, Code};
+use crate::host;
+use crate::process::signals;
+use crate::shell::output::{note, written};
+use crate::shell::text;
 
-/// An expectation does not hold.
+/// The exit code where an expectation does not hold.
 const FAILED: u8 = 1;
 
-/// A file is not well-formed.
+/// The exit code for a file that is not well-formed.
 const MALFORMED: u8 = 2;
 
-/// Runs them; answers with the highest exit code of all.
-pub fn replay(args: &args::Replay, global: &Global) -> anyhow::Result<u8> {
-    let stop = stop_on_signals()?;
-    let replay = open::replay(global)?.stop_when(Arc::clone(&stop)).component(open::component(global)?);
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut sum = Sum::default();
-    for file in &args.files {
-        let name = text::escape(&file.to_string_lossy()).into_owned();
-        let came_to = written(run(&replay, file, &name, args.quiet, &mut out, &stop))?;
-        if matches!(came_to, Err(ReplayError::Stopped)) {
-            break;
-        }
-        // What goes to stderr is to come after the answers that it speaks of.
-        written(out.flush())?;
-        sum.add(&name, &came_to);
-    }
-    written(writeln!(out, "{sum}").and_then(|()| out.flush()))?;
-    if stop.load(Ordering::Relaxed) {
-        note("stopped; what was begun in the store is removed");
-        return Ok(INTERRUPTED);
-    }
-    Ok(sum.code)
-}
-
-/// As shells say it of SIGINT.
+/// The exit code after a signal, as shells give it for SIGINT.
 const INTERRUPTED: u8 = 130;
 
-/// A run that is broken off still removes its namespace.
+/// Runs the files; returns the highest exit code of all.
+pub fn replay(args: &args::Replay, global: &Global) -> anyhow::Result<u8> {
+    let stop = stop_on_signals()?;
+    let replay = open(args.engine, global)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut totals = Totals::default();
+    for file in &args.files {
+        let name = text::escape(&file.to_string_lossy()).into_owned();
+        let result = written(run(&replay, file, &name, args.quiet, &mut out, &stop))?;
+        if matches!(result, Err(ReplayError::Stopped)) {
+            break;
+        }
+        // The lines on stderr follow the answers that they are about.
+        written(out.flush())?;
+        totals.add(&name, &result);
+    }
+    written(writeln!(out, "{totals}").and_then(|()| out.flush()))?;
+    if stop.load(Ordering::Relaxed) {
+        note("stopped; the records of the run are removed from the store");
+        return Ok(INTERRUPTED);
+    }
+    Ok(totals.code)
+}
+
+/// The engine, on the store of `--store` or in memory.
+fn open(engine: EngineChoice, global: &Global) -> anyhow::Result<Replay> {
+    let replay = match engine {
+        EngineChoice::Native => Replay::engine(|policy| Ok(Arc::new(NativeEngine::new(policy)?))),
+        EngineChoice::Component => {
+            let component = host::component(global)?;
+            // A component that cannot run is an error of the command, not of each file.
+            ComponentEngine::new(&component, Limits::default(), &halfopen::Policy::default())?;
+            Replay::engine(move |policy| {
+                Ok(Arc::new(ComponentEngine::new(&component, Limits::default(), policy)?))
+            })
+        }
+    };
+    match global.store.clone().filter(|address| address != "memory") {
+        Some(address) => Ok(replay.open_store(move || store::open(&address))?),
+        None => Ok(replay),
+    }
+}
+
+/// A flag that a signal sets. A run that is stopped still removes its namespace.
 fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let (sender, receiver) = mpsc::channel();
     signals::end_requests(sender, |_| ())?;
@@ -59,7 +86,7 @@ fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-/// Runs one file. The outer error is that of writing the answers; it stops the run.
+/// Runs one file. The outer error is that of writing the answers; it ends the program.
 fn run(
     replay: &Replay,
     file: &Path,
@@ -67,56 +94,56 @@ fn run(
     quiet: bool,
     out: &mut impl Write,
     stop: &AtomicBool,
-) -> io::Result<Result<Report, ReplayError>> {
+) -> io::Result<Result<Summary, ReplayError>> {
     let scenario = match read(file) {
         Ok(scenario) => scenario,
-        Err(error) => return Ok(Err(error)),
+        Err(error) => return Ok(Err(error.into())),
     };
-    if quiet {
-        return Ok(replay.run(&scenario));
+    if !quiet {
+        writeln!(out, "{name}: {}", text::escape(scenario.name()))?;
     }
-    writeln!(out, "{name}: {}", text::escape(scenario.name()))?;
     let mut written = Ok(());
-    let came_to = replay.run_showing(&scenario, |answer| {
-        if written.is_ok() {
+    let result = replay.run_showing(&scenario, |answer| {
+        if !quiet {
             written = writeln!(out, "  {}", text::escape(&answer.to_string()));
-            if written.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
+        }
+        match written.is_err() || stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         }
     });
     written?;
-    Ok(came_to)
+    Ok(result)
 }
 
-fn read(file: &Path) -> Result<Scenario, ReplayError> {
+fn read(file: &Path) -> Result<Scenario, ScenarioError> {
     if file != Path::new("-") {
         return Scenario::read(file);
     }
     let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes).map_err(ReplayError::Unreadable)?;
+    io::stdin().read_to_end(&mut bytes)?;
     Scenario::parse(&bytes)
 }
 
-/// What all files came to.
+/// The results of all files.
 #[derive(Debug, Default)]
-struct Sum {
+struct Totals {
     code: u8,
     hold: usize,
     fail: usize,
     not_run: usize,
 }
 
-impl Sum {
-    fn add(&mut self, name: &str, came_to: &Result<Report, ReplayError>) {
-        let code = match came_to {
-            Ok(report) if report.holds() => {
+impl Totals {
+    fn add(&mut self, name: &str, result: &Result<Summary, ReplayError>) {
+        let code = match result {
+            Ok(summary) if summary.holds() => {
                 self.hold += 1;
                 0
             }
-            Ok(report) => {
+            Ok(summary) => {
                 self.fail += 1;
-                for failure in &report.failures {
+                for failure in &summary.failures {
                     note(format_args!("{name}: {failure}"));
                 }
                 FAILED
@@ -124,15 +151,27 @@ impl Sum {
             Err(error) => {
                 self.not_run += 1;
                 note(format_args!("{name}: {error}"));
-                exit::of_replay(error).map_or(MALFORMED, |code| code as u8)
+                code_of(error)
             }
         };
         self.code = self.code.max(code);
     }
 }
 
-impl std::fmt::Display for Sum {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// The exit code for a file that could not be run.
+fn code_of(error: &ReplayError) -> u8 {
+    match error {
+        ReplayError::Scenario(ScenarioError::Malformed { .. }) => MALFORMED,
+        ReplayError::Scenario(ScenarioError::Unreadable(_)) => Code::NoInput as u8,
+        ReplayError::OpenStore(error) => exit::of_open_store(error) as u8,
+        ReplayError::OpenTarget(error) => exit::of_breaker(error) as u8,
+        ReplayError::Store(error) => exit::of_store(error) as u8,
+        _ => Code::Internal as u8,
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let files = self.hold + self.fail + self.not_run;
         write!(f, "{files} {}: {} hold, {} fail", if files == 1 { "file" } else { "files" }, self.hold, self.fail)?;
         if self.not_run > 0 { write!(f, ", {} could not be run", self.not_run) } else { Ok(()) }

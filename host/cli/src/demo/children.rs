@@ -1,5 +1,5 @@
-//! The processes of the demo, and their folder. All of it is gone when these are dropped; and a process whose standard
-//! input ends goes by itself, so that nothing stays behind when the demo is killed.
+//! The processes of the demo, and their folder. Dropping these ends the processes and removes the folder. Each process also
+//! ends with its standard input, so that none is left when the demo is killed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -11,11 +11,11 @@ use std::{fs, io, thread};
 
 use anyhow::{Context as _, bail};
 
-use super::dependency::{Counts, Order, Ports};
+use super::dependency::{LaneCounts, Order, Ports};
 use super::lane::PerLane;
-use super::worker::Told;
+use super::worker::WorkerCounts;
 
-/// How long a process gets to end by itself.
+/// The time that a process has to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A process that ends with its standard input.
@@ -29,7 +29,7 @@ impl Process {
         let program = std::env::current_exe().context("cannot find the program itself")?;
         let mut command = Command::new(program);
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // The demo is the same wherever it runs.
+        // No variable of the user changes the demo.
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("HALFOPEN_") {
                 command.env_remove(name);
@@ -41,14 +41,14 @@ impl Process {
         Ok((Process { child, input }, BufReader::new(output)))
     }
 
-    fn tell(&mut self, line: &str) -> io::Result<()> {
+    fn send(&mut self, line: &str) -> io::Result<()> {
         match &mut self.input {
             Some(input) => writeln!(input, "{line}"),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 
-    /// Ends it, kindly first.
+    /// Waits until the given instant for it to end, then kills it.
     fn end(&mut self, until: Instant) {
         while Instant::now() < until {
             if let Ok(Some(_)) = self.child.try_wait() {
@@ -69,16 +69,16 @@ pub struct Dependency {
 }
 
 impl Dependency {
-    /// Starts it.
+    /// Starts the process.
     pub fn start() -> anyhow::Result<Self> {
         let (process, mut output) = Process::start(&["demo-dependency"])?;
         let Ports { ports } = serde_json::from_str(&line(&mut output)?)?;
         Ok(Dependency { process, output, ports })
     }
 
-    /// Tells it what to do; its counts.
-    pub fn order(&mut self, order: Order) -> anyhow::Result<PerLane<Counts>> {
-        self.process.tell(&serde_json::to_string(&order)?)?;
+    /// Gives an order; returns the counts.
+    pub fn order(&mut self, order: Order) -> anyhow::Result<PerLane<LaneCounts>> {
+        self.process.send(&serde_json::to_string(&order)?)?;
         Ok(serde_json::from_str(&line(&mut self.output)?)?)
     }
 }
@@ -101,17 +101,17 @@ fn line(output: &mut BufReader<ChildStdout>) -> anyhow::Result<String> {
 /// The workers' processes.
 pub struct Workers {
     processes: Vec<Process>,
-    told: Vec<Arc<Mutex<Told>>>,
+    counts: Vec<Arc<Mutex<WorkerCounts>>>,
 }
 
 impl Workers {
-    /// Starts so many, and waits until all are ready.
-    pub fn start(many: usize, ports: &PerLane<u16>, store: &Path) -> anyhow::Result<Self> {
+    /// Starts the processes, and waits until all are ready.
+    pub fn start(number_of_workers: usize, ports: &PerLane<u16>, store: &Path) -> anyhow::Result<Self> {
         let ports = serde_json::to_string(ports)?;
         let store = store.to_str().context("the folder for temporary files has a path that is not UTF-8")?;
-        let mut workers = Workers { processes: Vec::new(), told: Vec::new() };
+        let mut workers = Workers { processes: Vec::new(), counts: Vec::new() };
         let mut outputs = Vec::new();
-        for number in 1..=many {
+        for number in 1..=number_of_workers {
             let words = ["demo-worker", "--ports", &ports, "--file", store, "--number", &number.to_string()];
             let (process, output) = Process::start(&words)?;
             workers.processes.push(process);
@@ -119,12 +119,12 @@ impl Workers {
         }
         for mut output in outputs {
             line(&mut output)?;
-            let told = Arc::new(Mutex::new(Told::default()));
-            workers.told.push(Arc::clone(&told));
+            let counts = Arc::new(Mutex::new(WorkerCounts::default()));
+            workers.counts.push(Arc::clone(&counts));
             thread::Builder::new().spawn(move || {
                 for line in output.lines().map_while(Result::ok) {
-                    if let Ok(news) = serde_json::from_str(&line) {
-                        *told.lock().unwrap_or_else(PoisonError::into_inner) = news;
+                    if let Ok(newest) = serde_json::from_str(&line) {
+                        *counts.lock().unwrap_or_else(PoisonError::into_inner) = newest;
                     }
                 }
             })?;
@@ -134,16 +134,16 @@ impl Workers {
 
     /// Lets the callers begin.
     pub fn begin(&mut self) -> io::Result<()> {
-        self.processes.iter_mut().try_for_each(|process| process.tell("begin"))
+        self.processes.iter_mut().try_for_each(|process| process.send("begin"))
     }
 
-    /// What they have told, summed up.
-    pub fn told(&self) -> Told {
-        let mut sum = Told::default();
-        for told in &self.told {
-            let told = told.lock().unwrap_or_else(PoisonError::into_inner);
-            sum.deferred += told.deferred;
-            sum.errors += told.errors;
+    /// The sum of their counts.
+    pub fn counts(&self) -> WorkerCounts {
+        let mut sum = WorkerCounts::default();
+        for counts in &self.counts {
+            let counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+            sum.deferred += counts.deferred;
+            sum.errors += counts.errors;
         }
         sum
     }
@@ -166,11 +166,11 @@ impl Drop for Workers {
     }
 }
 
-/// A folder of the demo's own.
+/// A temporary folder.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes it.
+    /// Makes a folder with a random name.
     pub fn new() -> anyhow::Result<Self> {
         let parent = std::env::temp_dir();
         loop {

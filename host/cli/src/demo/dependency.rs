@@ -1,8 +1,8 @@
 //! The dependency of the demo: a small HTTP server in its own process, with one port for each lane. It goes down and
-//! heals on command, and counts what reaches it.
+//! heals on command, and counts the calls that reach it.
 //!
-//! It is told what to do on its standard input and answers on its standard output, one line of JSON each. When its
-//! standard input ends, so does it.
+//! It reads orders from its standard input and writes answers to its standard output, one line of JSON each. It ends with
+//! its standard input.
 
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -16,37 +16,37 @@ use serde::{Deserialize, Serialize};
 use super::http::{self, Role};
 use super::lane::{Lane, PerLane};
 
-/// How long it takes to answer a call when all is well or it is down.
+/// The time of an answer while it is up or down.
 const ANSWER: Duration = Duration::from_millis(10);
 
-/// How long its first answer takes after it has healed: caches are cold, connections must be made.
+/// The time of its first answer after it has healed: its caches are cold.
 pub const WARM_UP: Duration = Duration::from_millis(500);
 
-/// What it can be told.
+/// An order to the dependency.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Fail every call from now on.
+    /// From now on, fail every call.
     Down,
-    /// Succeed from now on; the first answer takes `WARM_UP`.
+    /// From now on, succeed; the first answer takes `WARM_UP`.
     Heal,
-    /// Change nothing; tell the counts.
-    Look,
+    /// Change nothing; only answer with the counts.
+    Count,
 }
 
-/// What it says at first.
+/// The first line that it writes.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Ports {
     pub ports: PerLane<u16>,
 }
 
-/// How it does, for one lane.
+/// The health of one lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     Up,
     Down,
-    /// Healed, and nobody has called yet.
+    /// Healed, before the first call.
     Cold,
     /// The first call is being answered.
     Warming,
@@ -60,7 +60,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// All of them, whatever they were.
+    /// All calls, in either role.
     pub fn total(self) -> u64 {
         self.calls + self.probes
     }
@@ -73,27 +73,27 @@ impl Reached {
     }
 }
 
-/// What reached it in one lane, from one healing to its first success: all that came in between is counted.
+/// The calls that reached it in one lane.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Counts {
+pub struct LaneCounts {
     pub health: Health,
     pub in_flight: u64,
     pub reached: Reached,
-    /// While it was down, over all outages.
+    /// The calls while it was down, over all outages.
     pub while_down: Reached,
-    /// Each recovery: from the healing to the first success. The last one may be going on.
+    /// The calls of each recovery, from the healing to the first success. The last one may not be over.
     pub recoveries: Vec<Reached>,
 }
 
 struct Service {
-    counts: Mutex<Counts>,
+    counts: Mutex<LaneCounts>,
     warm: Condvar,
     warm_up: Duration,
 }
 
 impl Service {
     fn new(warm_up: Duration) -> Self {
-        let counts = Counts {
+        let counts = LaneCounts {
             health: Health::Up,
             in_flight: 0,
             reached: Reached::default(),
@@ -103,15 +103,14 @@ impl Service {
         Service { counts: Mutex::new(counts), warm: Condvar::new(), warm_up }
     }
 
-    fn counts(&self) -> MutexGuard<'_, Counts> {
-        // A panic while the lock was held left numbers that are whole all the same.
+    fn counts(&self) -> MutexGuard<'_, LaneCounts> {
         self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn obey(&self, order: Order) -> Counts {
+    fn obey(&self, order: Order) -> LaneCounts {
         let mut counts = self.counts();
         match order {
-            Order::Look => {}
+            Order::Count => {}
             Order::Down => counts.health = Health::Down,
             Order::Heal => {
                 counts.health = Health::Cold;
@@ -121,7 +120,7 @@ impl Service {
         counts.clone()
     }
 
-    /// One call, from its arrival to the moment at which it is answered; whether with success.
+    /// Serves one call; returns whether the answer is a success.
     fn serve(&self, role: Role) -> bool {
         let mut counts = self.counts();
         counts.in_flight += 1;
@@ -148,8 +147,8 @@ impl Service {
         success
     }
 
-    /// The first call does the warming up, the others wait for it.
-    fn warm_up<'a>(&'a self, mut counts: MutexGuard<'a, Counts>, first: bool) -> MutexGuard<'a, Counts> {
+    /// The first call takes the time to warm up, and the others wait for it.
+    fn warm_up<'a>(&'a self, mut counts: MutexGuard<'a, LaneCounts>, first: bool) -> MutexGuard<'a, LaneCounts> {
         let until = Instant::now() + self.warm_up;
         while counts.health == Health::Warming {
             let left = until.saturating_duration_since(Instant::now());
@@ -167,7 +166,7 @@ impl Service {
     }
 }
 
-/// The process.
+/// Runs the process.
 pub fn main() -> anyhow::Result<()> {
     let mut ports = PerLane::<u16>::default();
     let mut services = Vec::new();
@@ -179,21 +178,21 @@ pub fn main() -> anyhow::Result<()> {
         services.push((lane, Arc::clone(&service)));
         thread::Builder::new().spawn(move || listen(&listener, &service))?;
     }
-    say(&Ports { ports })?;
+    write(&Ports { ports })?;
     for line in io::stdin().lines() {
         let order: Order = serde_json::from_str(&line?)?;
-        let mut all = PerLane::<Option<Counts>>::default();
+        let mut all = PerLane::<Option<LaneCounts>>::default();
         for (lane, service) in &services {
             *all.get_mut(*lane) = Some(service.obey(order));
         }
-        say(&all)?;
+        write(&all)?;
     }
     Ok(())
 }
 
-fn say(what: &impl Serialize) -> anyhow::Result<()> {
+fn write(answer: &impl Serialize) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", serde_json::to_string(what)?)?;
+    writeln!(out, "{}", serde_json::to_string(answer)?)?;
     Ok(out.flush()?)
 }
 
@@ -202,7 +201,7 @@ fn listen(listener: &TcpListener, service: &Arc<Service>) {
         let Ok(stream) = stream else { continue };
         let service = Arc::clone(service);
         let small = thread::Builder::new().stack_size(128 * 1024);
-        // A thread that cannot be had drops the connection: for the caller a failed call, and not one that was counted.
+        // Without a thread the connection is dropped: for the caller the call has failed, and it is not counted.
         let _ = small.spawn(move || handle(&stream, &service));
     }
 }
@@ -219,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recovery_counts_what_comes_before_the_first_success() {
+    fn a_recovery_counts_the_calls_before_the_first_success() {
         let service = Arc::new(Service::new(Duration::from_secs(3_600)));
         assert!(service.serve(Role::Call));
         service.obey(Order::Down);
@@ -232,7 +231,7 @@ mod tests {
                 thread::spawn(move || service.serve(role))
             })
             .collect();
-        while service.obey(Order::Look).recoveries[0].total() < 3 {
+        while service.obey(Order::Count).recoveries[0].total() < 3 {
             thread::yield_now();
         }
         service.counts().health = Health::Up;
@@ -241,7 +240,7 @@ mod tests {
             assert!(caller.join().unwrap());
         }
         assert!(service.serve(Role::Call));
-        let counts = service.obey(Order::Look);
+        let counts = service.obey(Order::Count);
         assert_eq!(counts.health, Health::Up);
         assert_eq!(counts.recoveries, [Reached { calls: 2, probes: 1 }]);
         assert_eq!(counts.while_down, Reached { calls: 1, probes: 0 });
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_over_the_network_carry_their_role() {
+    fn a_call_over_the_network_carries_its_role() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let service = Arc::new(Service::new(WARM_UP));
@@ -258,6 +257,6 @@ mod tests {
         assert!(http::call(port, Role::Probe).unwrap());
         service.obey(Order::Down);
         assert!(!http::call(port, Role::Call).unwrap());
-        assert_eq!(service.obey(Order::Look).reached, Reached { calls: 1, probes: 1 });
+        assert_eq!(service.obey(Order::Count).reached, Reached { calls: 1, probes: 1 });
     }
 }

@@ -1,28 +1,28 @@
-//! As much HTTP as the demo needs, on std::net alone.
+//! The little HTTP that the demo needs, on std::net.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Long enough that only a dead peer runs into it.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time limit of the connection; only a dead peer reaches it.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The header that tells a probe from other calls.
 const ROLE: &str = "halfopen-role";
 
-/// Who calls, as the dependency sees it.
+/// The role of a call, as the dependency sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Call,
     Probe,
 }
 
-/// Makes one call. Whether it was answered with success.
+/// Makes one call; returns whether the answer was a success.
 pub fn call(port: u16, role: Role) -> io::Result<bool> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let role = match role {
         Role::Call => "call",
         Role::Probe => "probe",
@@ -35,8 +35,8 @@ pub fn call(port: u16, role: Role) -> io::Result<bool> {
 
 /// Reads a request, up to the end of its head.
 pub fn read_request(stream: &TcpStream) -> io::Result<Role> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let mut role = Role::Call;
     for line in BufReader::new(stream.take(16_384)).lines() {
         let line = line?;

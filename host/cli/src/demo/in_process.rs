@@ -1,6 +1,5 @@
-//! What people use where processes share nothing: a breaker in the memory of one process. It is a fair one: it trips by
-//! the same rule as halfopen does in the demo, backs off alike, and lets one probe through at a time. It knows of its own
-//! process alone.
+//! A breaker in the memory of one process, as processes that share nothing use it. It is a fair one: it trips and backs off
+//! by the rules of halfopen in the demo, and admits one probe at a time. It counts the calls of its own process alone.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -9,7 +8,7 @@ use super::rules;
 
 /// The breaker of one process.
 #[derive(Debug, Default)]
-pub struct Breaker {
+pub struct InProcessBreaker {
     inner: Mutex<Inner>,
 }
 
@@ -32,20 +31,20 @@ impl Default for State {
     }
 }
 
-/// What a call may be.
+/// The role in which a call is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
     Call,
     Probe,
 }
 
-impl Breaker {
+impl InProcessBreaker {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks whether a call may be made now.
-    pub fn ask(&self, now: Instant) -> Option<Permission> {
+    /// Returns whether a call may be made now.
+    pub fn acquire(&self, now: Instant) -> Option<Permission> {
         let mut inner = self.lock();
         match inner.state {
             State::Closed { .. } => Some(Permission::Call),
@@ -75,7 +74,7 @@ impl Breaker {
                     inner.open(now);
                 }
             }
-            // Too late: the state has changed since.
+            // The state has changed since: too late.
             _ => {}
         }
     }
@@ -94,27 +93,27 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// No open window is longer.
+    /// Longer than any open window.
     const LONGEST: Duration = rules::OPEN_MAX.saturating_mul(2);
 
     #[test]
-    fn trips_probes_once_and_closes() {
-        let breaker = Breaker::default();
+    fn it_trips_probes_once_and_closes() {
+        let breaker = InProcessBreaker::default();
         let start = Instant::now();
         for _ in 0..rules::CONSECUTIVE_FAILURES {
-            assert_eq!(breaker.ask(start), Some(Permission::Call));
+            assert_eq!(breaker.acquire(start), Some(Permission::Call));
             breaker.report(Permission::Call, false, start);
         }
-        assert_eq!(breaker.ask(start), None);
+        assert_eq!(breaker.acquire(start), None);
         let due = start + LONGEST;
-        assert_eq!(breaker.ask(due), Some(Permission::Probe));
-        assert_eq!(breaker.ask(due), None);
+        assert_eq!(breaker.acquire(due), Some(Permission::Probe));
+        assert_eq!(breaker.acquire(due), None);
         breaker.report(Permission::Call, true, due);
-        assert_eq!(breaker.ask(due), None, "a late result changes nothing");
+        assert_eq!(breaker.acquire(due), None, "a late result changes nothing");
         breaker.report(Permission::Probe, false, due);
-        assert_eq!(breaker.ask(due), None);
-        assert_eq!(breaker.ask(due + LONGEST), Some(Permission::Probe));
+        assert_eq!(breaker.acquire(due), None);
+        assert_eq!(breaker.acquire(due + LONGEST), Some(Permission::Probe));
         breaker.report(Permission::Probe, true, due + LONGEST);
-        assert_eq!(breaker.ask(due + LONGEST), Some(Permission::Call));
+        assert_eq!(breaker.acquire(due + LONGEST), Some(Permission::Call));
     }
 }

@@ -1,22 +1,22 @@
-//! The three ways in which the same callers go about the same dependency.
+//! The three ways in which callers call the dependency.
 
 use serde::{Deserialize, Serialize};
 
 /// A way of calling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Nothing in between: whoever wants to call, calls.
+    /// Without a breaker: each caller calls.
     Bare,
-    /// A breaker in the memory of each worker process, which knows nothing of the others.
+    /// A breaker in the memory of each worker process.
     InProcess,
-    /// halfopen: one breaker for all of them, in one SQLite file.
+    /// halfopen: one breaker for all callers, in one SQLite file.
     Shared,
 }
 
 impl Lane {
     pub const ALL: [Lane; 3] = [Lane::Bare, Lane::InProcess, Lane::Shared];
 
-    /// What the demo calls it.
+    /// The name in the demo's output.
     pub fn name(self) -> &'static str {
         match self {
             Lane::Bare => "no breaker",
@@ -26,7 +26,7 @@ impl Lane {
     }
 }
 
-/// One of something for each lane.
+/// A value for each lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PerLane<T> {
     bare: T,
@@ -35,7 +35,7 @@ pub struct PerLane<T> {
 }
 
 impl<T: Clone> PerLane<T> {
-    /// The same for each.
+    /// The same value for each lane.
     #[cfg(test)]
     pub fn each(value: T) -> Self {
         PerLane { bare: value.clone(), in_process: value.clone(), shared: value }

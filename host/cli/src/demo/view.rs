@@ -1,4 +1,4 @@
-//! What the demo shows: on a terminal a live picture and lines above it, otherwise the lines alone; at the end a table.
+//! The output of the demo: on a terminal a live picture with lines above it, otherwise only the lines; at the end a table.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::lane::Lane;
 use super::scene::{self, Picture, Recovery};
-use crate::output::{line, written};
-use crate::table::Rows;
+use crate::shell::output::{line, written};
+use crate::shell::table::Rows;
 
-/// Shows a demo.
+/// The output.
 pub struct View {
     live: Option<Live>,
 }
@@ -27,24 +27,24 @@ impl View {
             return Ok(View { live: None });
         }
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stdout());
-        let course = ProgressStyle::with_template("\n        [{bar:24}] {msg}")?.progress_chars("=> ");
-        let dependency = all.add(ProgressBar::new(scene::ACTS).with_style(course));
+        let progress = ProgressStyle::with_template("\n        [{bar:24}] {msg}")?.progress_chars("=> ");
+        let dependency = all.add(ProgressBar::new(scene::ACTS).with_style(progress));
         let style = ProgressStyle::with_template("        {msg}")?;
         let bar = || all.add(ProgressBar::new_spinner().with_style(style.clone()));
         let lanes = [bar(), bar(), bar()];
         Ok(View { live: Some(Live { all, dependency, lanes }) })
     }
 
-    /// Says what has happened.
-    pub fn tell(&self, at: Duration, what: &str) -> anyhow::Result<()> {
-        let text = format!("{:>5.1}s  {what}", at.as_secs_f64());
+    /// Writes a line about an event.
+    pub fn print(&self, at: Duration, event: &str) -> anyhow::Result<()> {
+        let text = format!("{:>5.1}s  {event}", at.as_secs_f64());
         match &self.live {
             Some(live) => written(live.all.println(text)),
             None => line(text),
         }
     }
 
-    /// Shows how it stands.
+    /// Updates the live picture.
     pub fn show(&self, picture: &Picture) {
         let Some(live) = &self.live else { return };
         live.dependency.set_position(picture.acts);
@@ -55,7 +55,7 @@ impl View {
         }
     }
 
-    /// Takes the live picture away.
+    /// Removes the live picture.
     pub fn end(&mut self) {
         if let Some(live) = self.live.take() {
             let _ = live.all.clear();
@@ -70,7 +70,7 @@ impl Drop for View {
 }
 
 /// The table at the end.
-pub fn sum(while_down: impl Fn(Lane) -> u64, recoveries: &[Recovery]) -> String {
+pub fn table(while_down: impl Fn(Lane) -> u64, recoveries: &[Recovery]) -> String {
     let mut headings = vec![String::new(), "while it was down".to_owned()];
     headings.extend((1..=recoveries.len()).map(|number| format!("at recovery {number}")));
     let mut rows = Rows::new(&headings.iter().map(String::as_str).collect::<Vec<_>>(), &[1, 2, 3]);

@@ -1,8 +1,7 @@
-//! One worker process of the demo: callers that each want something of the dependency now and then, in each of the lanes
-//! alike.
+//! One worker process of the demo: callers that call the dependency now and then, the same number in each lane.
 //!
-//! It says that it is ready on its standard output, and starts when it is told to on its standard input; then it tells
-//! its counts a few times a second. When its standard input ends, so does it.
+//! It writes a line to its standard output when it is ready, starts at the first line on its standard input, and then
+//! writes its counts a few times a second. It ends with its standard input.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::PathBuf;
@@ -13,52 +12,52 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
-use halfopen::{Breaker, Decision, Host, Outcome};
+use halfopen::{Breaker, Decision, Host, Outcome, Report};
 use serde::{Deserialize, Serialize};
 
 use super::http::{self, Role};
-use super::in_process::{self, Permission};
+use super::in_process::{InProcessBreaker, Permission};
 use super::lane::{Lane, PerLane};
-use super::{DEPENDENCY, rules};
+use super::rules;
 
-/// How many callers a worker has in each lane.
+/// The number of callers of a worker in each lane.
 pub const CALLERS: usize = 25;
 
-/// How long a caller has other things to do between two calls, in ms.
+/// The pause of a caller between two calls, in ms.
 const PAUSE_MS: std::ops::Range<u64> = 200..600;
 
-/// How often a worker tells its counts.
-const TELL: Duration = Duration::from_millis(200);
+/// The interval at which a worker writes its counts.
+const COUNTS_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 pub struct WorkerArgs {
-    /// The ports of the dependency, as JSON.
+    /// The ports of the dependency, as JSON
     #[arg(long)]
     pub ports: String,
-    /// The SQLite file.
+    /// The SQLite file of the breakers
     #[arg(long)]
     pub file: PathBuf,
-    /// Which worker this is.
+    /// The number of the worker
     #[arg(long)]
     pub number: usize,
 }
 
-/// What a worker tells of the halfopen lane.
+/// The counts of a worker in the halfopen lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Told {
-    /// Callers that were told to come back later.
+pub struct WorkerCounts {
+    /// Calls that were deferred.
     pub deferred: u64,
-    /// Questions and reports that failed.
+    /// Acquires and reports that failed.
     pub errors: u64,
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct Counters {
     deferred: AtomicU64,
     errors: AtomicU64,
 }
 
-/// The process.
+/// Runs the process.
 pub fn main(args: &WorkerArgs) -> anyhow::Result<()> {
     let ports: PerLane<u16> = serde_json::from_str(&args.ports).context("--ports")?;
     let file = args.file.to_str().context("--file is not UTF-8")?;
@@ -67,14 +66,14 @@ pub fn main(args: &WorkerArgs) -> anyhow::Result<()> {
         .default_policy(rules::policy())
         .caller(&format!("worker {}", args.number))
         .build()?;
-    let breaker = host.breaker(DEPENDENCY);
-    let counts = Arc::new(Counts::default());
-    say(&Told::default())?;
+    let breaker = host.breaker(rules::DEPENDENCY);
+    let counts = Arc::new(Counters::default());
+    write(&WorkerCounts::default())?;
     let mut orders = io::stdin().lock().lines();
     if orders.next().is_none() {
         return Ok(());
     }
-    let in_process = Arc::new(in_process::Breaker::default());
+    let in_process = Arc::new(InProcessBreaker::default());
     for _ in 0..CALLERS {
         let (bare, port) = (*ports.get(Lane::Bare), *ports.get(Lane::InProcess));
         caller(move || {
@@ -85,34 +84,34 @@ pub fn main(args: &WorkerArgs) -> anyhow::Result<()> {
         let (breaker, counts, port) = (breaker.clone(), Arc::clone(&counts), *ports.get(Lane::Shared));
         caller(move || call_shared(&breaker, port, &counts))?;
     }
-    let telling = Arc::clone(&counts);
+    let written = Arc::clone(&counts);
     thread::Builder::new().spawn(move || {
         loop {
-            let told = Told {
-                deferred: telling.deferred.load(Ordering::Relaxed),
-                errors: telling.errors.load(Ordering::Relaxed),
+            let newest = WorkerCounts {
+                deferred: written.deferred.load(Ordering::Relaxed),
+                errors: written.errors.load(Ordering::Relaxed),
             };
-            if say(&told).is_err() {
+            if write(&newest).is_err() {
                 return;
             }
-            thread::sleep(TELL);
+            thread::sleep(COUNTS_INTERVAL);
         }
     })?;
     orders.for_each(drop);
     Ok(())
 }
 
-fn say(told: &Told) -> anyhow::Result<()> {
+fn write(counts: &WorkerCounts) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{}", serde_json::to_string(told)?)?;
+    writeln!(out, "{}", serde_json::to_string(counts)?)?;
     Ok(out.flush()?)
 }
 
-/// A caller: something comes up, it wants to call, and then it has other things to do.
+/// Starts a caller: it calls, pauses, and calls again.
 fn caller(call: impl Fn() + Send + 'static) -> io::Result<()> {
     let idle = || thread::sleep(Duration::from_millis(fastrand::u64(PAUSE_MS)));
     thread::Builder::new().stack_size(512 * 1024).spawn(move || {
-        // Not all at once at the beginning.
+        // Spread over time, or all callers would begin at once.
         thread::sleep(Duration::from_millis(fastrand::u64(0..PAUSE_MS.end)));
         loop {
             call();
@@ -122,8 +121,8 @@ fn caller(call: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-fn call_in_process(breaker: &in_process::Breaker, port: u16) {
-    let Some(permission) = breaker.ask(Instant::now()) else { return };
+fn call_in_process(breaker: &InProcessBreaker, port: u16) {
+    let Some(permission) = breaker.acquire(Instant::now()) else { return };
     let role = match permission {
         Permission::Call => Role::Call,
         Permission::Probe => Role::Probe,
@@ -132,7 +131,7 @@ fn call_in_process(breaker: &in_process::Breaker, port: u16) {
     breaker.report(permission, success, Instant::now());
 }
 
-fn call_shared(breaker: &Breaker, port: u16, counts: &Counts) {
+fn call_shared(breaker: &Breaker, port: u16, counts: &Counters) {
     let (permit, role) = match breaker.acquire() {
         Ok(Decision::Proceed(permit)) => (permit, Role::Call),
         Ok(Decision::Probe(permit)) => (permit, Role::Probe),
@@ -146,14 +145,14 @@ fn call_shared(breaker: &Breaker, port: u16, counts: &Counts) {
     let started = Instant::now();
     let outcome = if http::call(port, role).unwrap_or(false) { Outcome::Success } else { Outcome::Failure };
     drop(keeper);
-    if let Err(error) = permit.report(outcome, Some(started.elapsed())) {
+    if let Err(error) = permit.report(Report::new(outcome).took(started.elapsed())) {
         failed(counts, &error);
     }
 }
 
-fn failed(counts: &Counts, error: &halfopen::BreakerError) {
-    // The first one is enough to see what is wrong.
+fn failed(counts: &Counters, error: &halfopen::BreakerError) {
+    // Later errors are only counted.
     if counts.errors.fetch_add(1, Ordering::Relaxed) == 0 {
-        crate::output::note(error);
+        crate::shell::output::note(error);
     }
 }

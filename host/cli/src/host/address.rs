@@ -1,0 +1,89 @@
+//! The address of the store.
+
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::args::Global;
+use crate::exit::{Code, Failure};
+
+/// The remedy where there is no default store.
+const GIVE_A_STORE: &str = "give --store sqlite:PATH, or set HALFOPEN_STORE";
+
+/// The address that `--store` names, or that of the user's own store.
+pub fn of(global: &Global) -> anyhow::Result<String> {
+    match &global.store {
+        Some(address) if address == "memory" => {
+            let message = format!("a store in memory ends with this program; it is for `replay`: {GIVE_A_STORE}");
+            Err(Failure::error(Code::Usage, message))
+        }
+        Some(address) => Ok(address.clone()),
+        None => own_store(),
+    }
+}
+
+/// The store in the user's state folder, which is made where it is missing.
+fn own_store() -> anyhow::Result<String> {
+    let found = state_folder(|name| std::env::var_os(name).map(PathBuf::from));
+    let StateFolder { variable, folder } = found.ok_or_else(|| {
+        let message = format!("no place for the store: neither XDG_STATE_HOME nor HOME is a full path; {GIVE_A_STORE}");
+        Failure::error(Code::Config, message)
+    })?;
+    create_private(&folder).map_err(|error| {
+        let code = match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Code::Denied,
+            // A part of the path is not a directory.
+            ErrorKind::NotADirectory | ErrorKind::AlreadyExists | ErrorKind::NotFound => Code::Config,
+            _ => Code::Io,
+        };
+        let folder = folder.display();
+        let message = format!(
+            "no place for the store: the folder {folder} (from {variable}) cannot be made: {error}; {GIVE_A_STORE}"
+        );
+        Failure::error(code, message)
+    })?;
+    let file = folder.join("halfopen.db");
+    let path = file.to_str().ok_or_else(|| {
+        let message = format!("the path {} (from {variable}) is not UTF-8; {GIVE_A_STORE}", file.display());
+        Failure::error(Code::Config, message)
+    })?;
+    Ok(format!("sqlite:{path}"))
+}
+
+/// The folder of a program's state, and the variable that it follows from.
+#[derive(Debug, PartialEq)]
+struct StateFolder {
+    variable: &'static str,
+    folder: PathBuf,
+}
+
+/// The state folder by the XDG base directory rules, which ignore relative paths.
+fn state_folder(get: impl Fn(&str) -> Option<PathBuf>) -> Option<StateFolder> {
+    [("XDG_STATE_HOME", "halfopen"), ("HOME", ".local/state/halfopen")].into_iter().find_map(|(variable, inside)| {
+        let folder = get(variable).filter(|path| path.is_absolute())?.join(inside);
+        Some(StateFolder { variable, folder })
+    })
+}
+
+/// Makes a folder that only its owner may enter; an existing one stays as it is.
+fn create_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_folder_follows_xdg() {
+        let with = |xdg: Option<&str>, home: Option<&str>| {
+            let of = |name: &str| if name == "HOME" { home } else { xdg };
+            state_folder(|name| of(name).map(PathBuf::from)).map(|found| found.folder)
+        };
+        assert_eq!(with(Some("/state"), Some("/home/me")), Some("/state/halfopen".into()));
+        assert_eq!(with(None, Some("/home/me")), Some("/home/me/.local/state/halfopen".into()));
+        assert_eq!(with(Some("state"), Some("/home/me")), Some("/home/me/.local/state/halfopen".into()));
+        assert_eq!(with(Some(""), Some("")), None);
+        assert_eq!(with(None, None), None);
+    }
+}

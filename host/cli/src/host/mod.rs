@@ -1,0 +1,74 @@
+//! The host that the global options describe.
+
+mod address;
+mod policy;
+
+use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError};
+
+pub use self::policy::DefaultPolicy;
+use crate::args::Global;
+use crate::exit::{Code, Failure};
+
+/// The longest name of a namespace, in bytes, as for dependencies.
+const LONGEST_NAMESPACE: usize = 256;
+
+/// The host for commands that only read.
+pub fn open(global: &Global) -> anyhow::Result<Host> {
+    build(global, |builder| builder)
+}
+
+/// The host for the acts of an operator.
+pub fn open_for(global: &Global, by: Option<&str>) -> anyhow::Result<Host> {
+    build(global, |builder| builder.operator(&by.map_or_else(user_at_host, str::to_owned)))
+}
+
+/// The host for `run`.
+pub fn open_for_run(global: &Global, on_store_error: OnStoreError) -> anyhow::Result<Host> {
+    build(global, |builder| builder.on_store_error(on_store_error))
+}
+
+/// The host without a store of its own, for the default policy.
+pub fn in_memory(global: &Global) -> anyhow::Result<Host> {
+    let builder = Host::builder().address("memory");
+    finish(builder, global)
+}
+
+fn build(global: &Global, options: impl FnOnce(HostBuilder) -> HostBuilder) -> anyhow::Result<Host> {
+    let builder = Host::builder().address(&address::of(global)?).namespace(namespace(global)?);
+    finish(options(builder), global)
+}
+
+fn finish(builder: HostBuilder, global: &Global) -> anyhow::Result<Host> {
+    let default_policy = DefaultPolicy::of(global)?;
+    let builder = builder.component(component(global)?).default_policy(default_policy.policy());
+    builder.build().map_err(|error| match error {
+        OpenError::InvalidPolicy(faults) => default_policy.refused(&faults),
+        other => other.into(),
+    })
+}
+
+/// The component in use: that of `--component`, or the built-in one; with `--component-sha256` only if it has that digest.
+pub fn component(global: &Global) -> anyhow::Result<Component> {
+    let component = global.component.as_ref().map_or_else(|| Ok(Component::embedded()), Component::from_file)?;
+    Ok(match &global.component_sha256 {
+        Some(sha256) => component.pinned(sha256)?,
+        None => component,
+    })
+}
+
+fn namespace(global: &Global) -> anyhow::Result<&str> {
+    let name = global.namespace.as_str();
+    if name.is_empty() || name.len() > LONGEST_NAMESPACE || name.contains(char::is_control) {
+        let message = format!("the namespace {name:?} is invalid: 1 to 256 bytes without control characters");
+        return Err(Failure::error(Code::Usage, message));
+    }
+    Ok(name)
+}
+
+/// The operator's name where `--by` is left out.
+fn user_at_host() -> String {
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let user = variable("USER").or_else(|| variable("LOGNAME"));
+    let user = user.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()));
+    format!("{user}@{}", rustix::system::uname().nodename().to_string_lossy())
+}

@@ -1,0 +1,5 @@
+//! Text that the program writes.
+
+pub mod output;
+pub mod table;
+pub mod text;
