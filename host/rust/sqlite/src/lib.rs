@@ -1,1 +1,15 @@
-//! Records of the halfopen circuit breaker in a SQLite file.
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod busy;
+mod connection;
+mod error;
+mod open;
+mod options;
+mod statements;
+mod store;
+mod system;
+mod transaction;
+
+pub use options::{SqliteOptions, Synchronous};
+pub use store::SqliteStore;

@@ -1,0 +1,175 @@
+//! The SQL. Unsigned numbers are kept bit for bit in SQLite's signed ones.
+
+use halfopen_contract::store::{CommitOutcome, Cursor, FORGOTTEN, Key, Observed, Page, REMOVED, Snapshot, Write};
+use rusqlite::{Connection, OptionalExtension as _, Result, params};
+
+pub(crate) fn load(connection: &Connection, key: Key<'_>) -> Result<Snapshot> {
+    let found = connection
+        .prepare_cached("SELECT version, data FROM record WHERE namespace = ?1 AND dependency = ?2")?
+        .query_row([key.namespace, key.dependency], |row| {
+            Ok(Snapshot { version: row.get::<_, i64>(0)? as u64, data: row.get(1)?, at: None })
+        })
+        .optional()?;
+    if let Some(snapshot) = found {
+        return Ok(snapshot);
+    }
+    let version = connection
+        .prepare_cached("SELECT version FROM removed WHERE namespace = ?1")?
+        .query_row([key.namespace], |row| row.get::<_, i64>(0))
+        .optional()?;
+    Ok(Snapshot { version: version.unwrap_or(0) as u64, data: None, at: None })
+}
+
+/// Commits a write, inside a write transaction.
+pub(crate) fn write(connection: &Connection, write: &Write<'_>) -> Result<CommitOutcome> {
+    let Key { namespace, dependency } = write.key;
+    let updated = connection
+        .prepare_cached(
+            "UPDATE record SET version = ?4, data = ?5 WHERE namespace = ?1 AND dependency = ?2 AND version = ?3",
+        )?
+        .execute(params![namespace, dependency, write.based_on as i64, write.version as i64, write.data])?;
+    if updated == 0 {
+        let present = load(connection, write.key)?;
+        if present.version != write.based_on || !insert(connection, write)? {
+            return Ok(CommitOutcome::Stale(present));
+        }
+    }
+    if write.data.is_some() {
+        append(connection, write, false)?;
+    } else {
+        keep_newest(connection, write.key, 0)?;
+        append(connection, write, true)?;
+    }
+    Ok(CommitOutcome::Committed)
+}
+
+/// Inserts a row; returns whether there was none.
+fn insert(connection: &Connection, write: &Write<'_>) -> Result<bool> {
+    let inserted = connection
+        .prepare_cached(
+            "INSERT INTO record (namespace, dependency, version, data) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![write.key.namespace, write.key.dependency, write.version as i64, write.data])?;
+    Ok(inserted > 0)
+}
+
+fn append(connection: &Connection, write: &Write<'_>, forgotten: bool) -> Result<()> {
+    if write.transitions.is_empty() {
+        return Ok(());
+    }
+    let Key { namespace, dependency } = write.key;
+    let mut statement = connection
+        .prepare_cached("INSERT INTO transition (namespace, dependency, forgotten, json) VALUES (?1, ?2, ?3, ?4)")?;
+    for transition in write.transitions {
+        statement.execute(params![namespace, dependency, forgotten, transition])?;
+    }
+    if !forgotten {
+        return keep_newest(connection, write.key, write.history);
+    }
+    connection
+        .prepare_cached(
+            "DELETE FROM transition WHERE namespace = ?1 AND forgotten = 1 AND id <=
+             (SELECT id FROM transition WHERE namespace = ?1 AND forgotten = 1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+        )?
+        .execute(params![namespace, bound(FORGOTTEN)])?;
+    Ok(())
+}
+
+/// Removes the oldest transitions from the history of a record.
+fn keep_newest(connection: &Connection, key: Key<'_>, history: usize) -> Result<()> {
+    connection
+        .prepare_cached(
+            "DELETE FROM transition WHERE namespace = ?1 AND dependency = ?2 AND forgotten = 0 AND id <=
+             (SELECT id FROM transition WHERE namespace = ?1 AND dependency = ?2 AND forgotten = 0
+              ORDER BY id DESC LIMIT 1 OFFSET ?3)",
+        )?
+        .execute(params![key.namespace, key.dependency, bound(history)])?;
+    Ok(())
+}
+
+fn bound(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn list(connection: &Connection, namespace: &str) -> Result<Vec<String>> {
+    connection
+        .prepare_cached("SELECT dependency FROM record WHERE namespace = ?1 AND data IS NOT NULL ORDER BY dependency")?
+        .query_map([namespace], |row| row.get(0))?
+        .collect()
+}
+
+pub(crate) fn history(connection: &Connection, key: Key<'_>, limit: usize) -> Result<Vec<String>> {
+    let mut newest_first = connection
+        .prepare_cached(
+            "SELECT json FROM transition WHERE namespace = ?1 AND dependency = ?2 AND forgotten = 0
+             ORDER BY id DESC LIMIT ?3",
+        )?
+        .query_map(params![key.namespace, key.dependency, bound(limit)], |row| row.get(0))?
+        .collect::<Result<Vec<_>>>()?;
+    newest_first.reverse();
+    Ok(newest_first)
+}
+
+pub(crate) fn transitions(connection: &Connection, namespace: &str, after: Cursor, limit: usize) -> Result<Page> {
+    // Read first: a transition that is committed in between is for the next page.
+    let newest: i64 =
+        connection.prepare_cached("SELECT coalesce(max(id), 0) FROM transition")?.query_row([], |row| row.get(0))?;
+    let after = match after {
+        Cursor::Start => 0,
+        Cursor::After(id) => id as i64,
+        Cursor::End => newest,
+    };
+    let mut page = Page { transitions: Vec::new(), next: Cursor::After(after.max(newest) as u64) };
+    if after >= newest {
+        return Ok(page);
+    }
+    // `+` keeps SQLite from an index that would need a sort.
+    let mut statement = connection.prepare_cached(
+        "SELECT id, dependency, json FROM transition
+         WHERE id > ?1 AND id <= ?2 AND +namespace = ?3 ORDER BY id LIMIT ?4",
+    )?;
+    let mut rows = statement.query(params![after, newest, namespace, bound(limit)])?;
+    let mut last = after;
+    while let Some(row) = rows.next()? {
+        last = row.get(0)?;
+        page.transitions.push(Observed { dependency: row.get(1)?, transition: row.get(2)? });
+    }
+    if page.transitions.len() >= limit {
+        page.next = Cursor::After(last as u64);
+    }
+    Ok(page)
+}
+
+/// Drops the versions of removed records but the highest, inside a write transaction.
+pub(crate) fn compact(connection: &Connection, namespace: &str) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO removed (namespace, version)
+             SELECT ?1, version FROM record WHERE namespace = ?1 AND data IS NULL
+             ORDER BY version DESC LIMIT 1 OFFSET ?2
+             ON CONFLICT (namespace) DO UPDATE SET version = max(version, excluded.version)",
+        )?
+        .execute(params![namespace, bound(REMOVED)])?;
+    connection
+        .prepare_cached(
+            "DELETE FROM record WHERE namespace = ?1 AND data IS NULL
+             AND version <= (SELECT version FROM removed WHERE namespace = ?1)",
+        )?
+        .execute([namespace])?;
+    Ok(())
+}
+
+/// Removes a namespace, inside a write transaction.
+pub(crate) fn remove_namespace(connection: &Connection, namespace: &str) -> Result<()> {
+    // One above the highest, so that a write based on a removed record is stale.
+    connection
+        .prepare_cached(
+            "INSERT INTO removed (namespace, version)
+             SELECT ?1, max(version) + 1 FROM record WHERE namespace = ?1 HAVING count(*) > 0
+             ON CONFLICT (namespace) DO UPDATE SET version = max(version, excluded.version)",
+        )?
+        .execute([namespace])?;
+    connection.prepare_cached("DELETE FROM record WHERE namespace = ?1")?.execute([namespace])?;
+    connection.prepare_cached("DELETE FROM transition WHERE namespace = ?1")?.execute([namespace])?;
+    Ok(())
+}

@@ -1,0 +1,141 @@
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use halfopen_contract::pool::Pool;
+use halfopen_contract::store::{
+    CommitOutcome, Cursor, Key, Locked, OpenError, Page, Snapshot, Store, StoreError, Write,
+};
+
+use crate::connection::{Connection, FileIdentity};
+use crate::error::Place;
+use crate::options::SqliteOptions;
+use crate::transaction::Transaction;
+use crate::{address, busy, open, statements};
+
+/// The connections that read, at most. A read takes microseconds: more connections would only wait for each other.
+const READERS: usize = 4;
+
+/// A store in a SQLite file. See [the crate](crate).
+#[derive(Debug)]
+pub struct SqliteStore {
+    place: Place,
+    /// None after a failure that left it in the middle of a transaction; the next write opens it again.
+    writer: Mutex<Option<Connection>>,
+    readers: Pool<Connection>,
+    /// The file that was made ready last.
+    ready: Mutex<Option<FileIdentity>>,
+}
+
+impl SqliteStore {
+    /// Opens the store at an address, `sqlite:PATH` or a bare path, and creates the file where it is missing. Its folder
+    /// must exist.
+    ///
+    /// # Errors
+    /// [`OpenError`]: the address names no file; the path is a folder, its folder is missing, this user lacks a right, the
+    /// file is locked, is not a database, is a database of another program or of a later release, or is damaged.
+    pub fn open(address: &str) -> Result<Self, OpenError> {
+        Ok(Self::open_with(address::path(address)?, SqliteOptions::default())?)
+    }
+
+    /// Opens the store in the file at a path, with options.
+    ///
+    /// # Errors
+    /// As [`open`](SqliteStore::open).
+    pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
+        let place = Place { path: path.as_ref().to_owned(), options };
+        let writer = open::writer(&place)?;
+        let ready = Mutex::new(writer.identity());
+        Ok(SqliteStore { place, writer: Mutex::new(Some(writer)), readers: Pool::new(READERS).limited(), ready })
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let mut slot = self.readers.acquire();
+        let connection = match slot.take().filter(Connection::is_at_its_path) {
+            Some(connection) => connection,
+            None => {
+                self.ensure_ready()?;
+                open::reader(&self.place)?
+            }
+        };
+        let result = busy::limited(self.place.options.busy_timeout, || read(&connection));
+        slot.put_back(connection);
+        result.map_err(|error| self.place.store_error(&error))
+    }
+
+    /// Makes the file ready again where it has been removed.
+    fn ensure_ready(&self) -> Result<(), StoreError> {
+        let known = *self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_some() && known == FileIdentity::of(&self.place.path) {
+            return Ok(());
+        }
+        self.writer().map(drop)
+    }
+
+    fn writer(&self) -> Result<MutexGuard<'_, Option<Connection>>, StoreError> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        // No process reads what is written to a removed file.
+        if !writer.as_ref().is_some_and(Connection::is_at_its_path) {
+            *writer = None;
+            let opened = open::writer(&self.place)?;
+            *self.ready.lock().unwrap_or_else(PoisonError::into_inner) = opened.identity();
+            *writer = Some(opened);
+        }
+        Ok(writer)
+    }
+
+    fn begin(&self) -> Result<Transaction<'_>, StoreError> {
+        Transaction::begin(&self.place, self.writer()?)
+    }
+}
+
+impl Store for SqliteStore {
+    fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
+        self.read(|connection| statements::load(connection, key))
+    }
+
+    fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
+        let mut transaction = self.begin()?;
+        let outcomes = Locked::commit(&mut transaction, writes)?;
+        // Where every race was lost there is nothing to commit.
+        if outcomes.contains(&CommitOutcome::Committed) {
+            transaction.commit()?;
+        }
+        Ok(outcomes)
+    }
+
+    fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
+        Ok(Some(Box::new(self.begin()?)))
+    }
+
+    fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| statements::list(connection, namespace))
+    }
+
+    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| statements::history(connection, key, limit))
+    }
+
+    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
+        self.read(|connection| statements::transitions(connection, namespace, after, limit))
+    }
+
+    fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
+        let mut transaction = self.begin()?;
+        transaction.run(|connection| statements::remove_namespace(connection, namespace))?;
+        transaction.commit()
+    }
+
+    fn compact(&self, namespace: &str) -> Result<(), StoreError> {
+        let mut transaction = self.begin()?;
+        transaction.run(|connection| statements::compact(connection, namespace))?;
+        transaction.commit()
+    }
+}
+
+#[cfg(test)]
+mod tests;
