@@ -1,8 +1,8 @@
-/** What the article behind this project asks to be verified, over HTTP. */
+/** The claims of the article behind this project, over HTTP. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
-import type { CallResult, Inspection } from "@halfopen/durable-object";
+import type { CallResult, Inspection, Transition } from "@halfopen/durable-object";
 
 import { ByHand, PLAIN } from "./support/breakers.js";
 import { Dependency } from "./support/http.js";
@@ -83,7 +83,7 @@ describe("the article's five", () => {
     dependency.answer = (_, response) => response.writeHead(500).end();
     const result = await guarded("failed", { url: dependency.url });
     assert.ok(!result.deferred && result.role === "probe" && result.value === 500);
-    assert.equal(result.receipt?.transitions[0]?.reason, "probe-failed");
+    assert.equal(await lastReason(object), "probe-failed");
     await reopened(object, 10_000);
   });
 
@@ -91,8 +91,7 @@ describe("the article's five", () => {
     const object = await due("timed-out");
     dependency.answer = () => {};
     await assert.rejects(guarded("timed-out", { url: dependency.url }, { timeoutMs: 100 }), { name: "CallTimedOut" });
-    const history = await object.ok<{ reason: string }[]>("history", 10);
-    assert.equal(history.at(-1)?.reason, "probe-timed-out");
+    assert.equal(await lastReason(object), "probe-timed-out");
     await reopened(object, 10_000);
   });
 
@@ -106,8 +105,12 @@ describe("the article's five", () => {
     assert.ok(deferral.retryAfterMs >= 10_000 && deferral.retryAfterMs <= 15_000, `${deferral.retryAfterMs}`);
   });
 
+  async function lastReason(object: ByHand): Promise<string | undefined> {
+    return (await object.ok<Transition[]>("history", 10)).at(-1)?.reason;
+  }
+
   async function reopened(object: ByHand, length: number): Promise<void> {
     const shown: Inspection = await object.inspect();
-    assert.deepEqual([shown.state, shown.level, shown.nextDue], ["open", 1, 5_000 + length]);
+    assert.deepEqual([shown.state, shown.level, shown.next_due], ["open", 1, 5_000 + length]);
   }
 });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
-import type { Admitted, CallResult, Deferred, Receipt } from "@halfopen/durable-object";
+import type { CallResult, Deferred, Permit, Receipt } from "@halfopen/durable-object";
 
 import { ByHand, PLAIN } from "./support/breakers.js";
 import { sleep, until } from "./support/http.js";
 import { RemoteError, Workerd } from "./support/workerd.js";
 
 type Result = CallResult<number>;
-type Answer = (Admitted & { receipt: Receipt | null }) | Deferred;
+type Answer = (Permit & { receipt: Receipt | null }) | Deferred;
 
 const FRESH = { ...PLAIN, consecutive_failures: 3, fresh_ms: 60_000 };
 
@@ -50,8 +50,8 @@ describe("the client", () => {
         "acquire",
         'reportTally {"successes":4,"slowSuccesses":0,"failures":1,"slowFailures":0}',
       ]);
-      const { calls, failures, failuresInRow } = await object.inspect();
-      assert.deepEqual([calls, failures, failuresInRow], [5, 1, 1]);
+      const { calls, failures, failures_in_row } = await object.inspect();
+      assert.deepEqual([calls, failures, failures_in_row], [5, 1, 1]);
     });
 
     it("acts at once on what it learns: tripped, forced, closed again", async () => {
@@ -196,7 +196,7 @@ describe("the client", () => {
       const object = await real("open-on-error", FRESH);
       await object.raw("setUp", { broken: true });
       const answer = await admitted("open-on-error", "failure", { whenUnreachable: "fail-open" });
-      assert.ok(!answer.deferred && answer.basis === "fail-open" && answer.permit === null && answer.receipt === null);
+      assert.ok(!answer.deferred && answer.basis === "fail-open" && answer.text === null && answer.receipt === null);
       assert.equal((await object.inspect()).calls, 0);
     });
 
@@ -211,7 +211,7 @@ describe("the client", () => {
       await admitted("last-known", "success", options);
       await set(true);
       const known = await admitted("last-known", "success", options);
-      assert.ok(!known.deferred && known.basis === "last-known" && known.permit === null);
+      assert.ok(!known.deferred && known.basis === "last-known" && known.text === null);
       await set(false);
       await object.ok("force", "open");
       await admitted("last-known", "success", options);

@@ -29,7 +29,7 @@ describe("a process killed with SIGKILL", () => {
         const objects = await Promise.all(
           NAMES.map((name) => ByHand.of(workerd, name, { ...PLAIN, consecutive_failures: 1_000_000, window: { calls: 1 } })),
         );
-        for (const object of objects) check(object.dependency, told, (await object.inspect()).failuresInRow);
+        for (const object of objects) check(object.dependency, told, (await object.inspect()).failures_in_row);
         let over = false;
         const workers = objects.flatMap((object) =>
           [0, 1].map(async () => {
@@ -55,7 +55,7 @@ describe("a process killed with SIGKILL", () => {
       const workerd = await Workerd.start({ disk });
       for (const name of NAMES) {
         const object = await ByHand.of(workerd, name, { ...PLAIN, consecutive_failures: 1_000_000, window: { calls: 1 } });
-        check(name, told, (await object.inspect()).failuresInRow);
+        check(name, told, (await object.inspect()).failures_in_row);
       }
       await workerd.stop();
     } finally {

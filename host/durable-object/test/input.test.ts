@@ -138,8 +138,8 @@ describe("bad input", () => {
     await other.ok("reportTally", "0", { successes: largest, failures: 0 });
     assert.equal((await other.inspect()).calls, Number.MAX_SAFE_INTEGER);
     await other.ok("force", "open", largest);
-    const { override, nextDue } = await other.inspect();
-    assert.deepEqual([override?.endsInMs, nextDue], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
+    const { override, next_due } = await other.inspect();
+    assert.deepEqual([override?.ends_in_ms, next_due], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
     const receipt = await other.ok<{ stale: string }>("report", `${largest}:${largest}`, "success", largest);
     assert.equal(receipt.stale, "forced");
   });

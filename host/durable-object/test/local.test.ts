@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { type Instant, Local, ago } from "#dist/local.js";
+import { type Instant, Local, ago } from "#dist/client/local.js";
 
 const at = (ms: number, steady = ms): Instant => ({ wall: 1_700_000_000_000 + ms, steady });
 const never = (): number => assert.fail("nothing was to be drawn");
@@ -55,7 +55,7 @@ describe("local admission", () => {
   it("acts on no probe, and asks after one", () => {
     const local = new Local();
     local.note({ kind: "proceed", ...admission }, at(0));
-    local.note({ kind: "probe", permit: "4:1", token: "1", expiresInMs: 5_000, slowerThanMs: null }, at(1));
+    local.note({ kind: "probe", permit: "4:1", token: "1", expiresInMs: 5_000, longestMs: 60_000, slowerThanMs: null }, at(1));
     assert.equal(local.decide(at(2), never), null);
   });
 
@@ -83,12 +83,12 @@ describe("local admission", () => {
 
   it("counts by permit, and hands over once", () => {
     const local = new Local();
-    local.count("3", "success", false);
-    local.count("3", "success", true);
-    local.count("3", "failure", false);
-    local.count("3", "timeout", true);
-    local.count("3", "ignored", true);
-    local.count("4", "success", false);
+    local.count("3", { outcome: "success" }, false);
+    local.count("3", { outcome: "success" }, true);
+    local.count("3", { outcome: "failure" }, false);
+    local.count("3", { outcome: "timeout" }, true);
+    local.count("3", { outcome: "ignored" }, true);
+    local.count("4", { outcome: "success" }, false);
     const counts = { successes: 1, slowSuccesses: 1, failures: 1, slowFailures: 1 };
     assert.deepEqual(local.take(), [
       { permit: "3", tally: counts },

@@ -126,7 +126,7 @@ describe("scheduled recovery", () => {
     await until("it was said", () => Promise.resolve(workerd.log.includes('"probe due","dependency":"silent"')));
     await sleep(300);
     assert.equal(workerd.log.split('"probe due","dependency":"silent"').length, 2);
-    assert.equal((await object.inspect()).probeDue, true);
+    assert.equal((await object.inspect()).probe_due, true);
   });
 
   it("can be looked at and switched off", async () => {

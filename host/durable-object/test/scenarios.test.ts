@@ -69,7 +69,7 @@ describe("npm run replay", () => {
     assert.match(err, /line 4: wanted proceed \[4, 9\], got proceed 3, probe 0, defer 0\n/);
     assert.match(err, /line 5: wanted calls 5, got calls 0\n/);
     assert.match(err, /line 5: wanted probe_due true, got probe_due false\n/);
-    assert.match(err, /line 6: wanted ok, got .*open-ms/);
+    assert.match(err, /line 6: wanted ok, got .*open_ms/);
     assert.match(err, /line 7: wanted error, got ok; closed\n/);
   });
 
@@ -98,7 +98,7 @@ describe("npm run replay", () => {
       ['{"scenario": "s", "scenario": "t"}', /line 1: the key "scenario" occurs twice/],
       ['{"scenario": "s", "policy": null}', /line 1: "policy" must be an object, got null/],
       ['{"scenario": "s", "policy": {"open_msec": 1}}', /line 1: .*open_msec/],
-      ['{"scenario": "s", "policy": {"failure_rate": {"percent": 1}}}', /line 1: .*minimum-calls: is missing/],
+      ['{"scenario": "s", "policy": {"failure_rate": {"percent": 1}}}', /line 1: .*minimum_calls: is missing/],
       ['{"scenario": "s", "policy": {"probes": 0}}', /line 1: the policy is invalid: probes: must be a whole number from 1 to 100/],
       [`${first}\n\n{"at": 0, "do": "reset"}`, /line 2: an empty line/],
       [`${first}\n{"do": "reset"}`, /line 2: a step lacks "at"/],
@@ -112,7 +112,10 @@ describe("npm run replay", () => {
       [`${first}\n{"at": 0, "do": "inspect", "expect": {"epoch": 1}}`, /line 2: inspect shows no field "epoch"/],
       [`${first}\n{"at": 0, "do": "report"}`, /line 2: a report step lacks "outcome"/],
       [`${first}\n{"at": 0, "do": "force", "mode": "ajar"}`, /line 2: "mode" is "ajar"/],
-      [`${first}\n{"at": 0, "do": "configure", "policy": {"probes": "1"}}`, /line 2: .*probes: must be a number/],
+      [`${first}\n{"at": 0, "do": "configure"}`, /line 2: a configure step lacks "policy"/],
+      [`${first}\n{"at": 0, "do": "configure", "policy": []}`, /line 2: "policy" must be an object, got an array/],
+      [`${first}\n{"at": 0, "do": "acquire", "cause": "x"}`, /line 2: an acquire step has no key "cause"/],
+      [`${first}\n{"at": 0, "do": "inspect", "expect": {"last_failure": {"at": 1}}}`, /line 2: "last_failure" has no key "at"/],
       [`${first}\n{"at": 0, "do": "reset"} {`, /line 2: not JSON at column/],
       [`${first}\n{"at": 1e999, "do": "reset"}`, /line 2: not JSON .*out of range/],
     ];
@@ -125,8 +128,22 @@ describe("npm run replay", () => {
     assert.match(err, new RegExp(`/${wrong.length}\\.jsonl: line 2: it is not UTF-8`));
   });
 
+  it("passes callers, causes, operators and notes on", async () => {
+    const { code, err, out } = await replay(
+      `${first}\n{"at": 0, "do": "inspect", "expect": {"last_failure": null}}\n{"at": 0, "by": "P", "do": "acquire"}\n` +
+        '{"at": 1, "by": "P", "do": "report", "outcome": "failure", "cause": "HTTP 503", "retry_after_ms": 7000}\n' +
+        '{"at": 1, "do": "inspect", "expect": {"last_failure": {"caller": "P", "cause": "HTTP 503"}}}\n' +
+        '{"at": 2, "by": "Q", "do": "acquire", "expect": {"defer_ms": 6999}}\n{"at": 3, "by": "ops", "do": "reset", "note": "n"}\n' +
+        '{"at": 4, "by": "T", "do": "acquire"}\n{"at": 4, "by": "T", "do": "tally", "failures": 1, "cause": "c"}\n' +
+        '{"at": 4, "do": "inspect", "expect": {"last_failure": {"caller": "T"}, "state": "open"}}\n{"at": 5, "do": "configure", "policy": null}\n',
+    );
+    assert.equal(code, 0, err + out);
+    const wrong = await replay(`${first}\n{"at": 0, "do": "inspect", "expect": {"last_failure": {"cause": "c"}}}\n`);
+    assert.match(wrong.err, /line 2: wanted last_failure {"cause":"c"}, got last_failure null\n/);
+  });
+
   it("leaves numbers out of range to the component", async () => {
-    const steps = ["-1", "1e30", "0.5", "99999999999999999999"].map(
+    const steps = ["-1", "1e30", "0.5", "99999999999999999999", '"1"'].map(
       (odd) => `{"at": 0, "do": "configure", "policy": {"open_ms": ${odd}}, "expect": "error"}`,
     );
     const { code, out, err } = await replay([first, ...steps].join("\n"));

@@ -9,6 +9,7 @@ interface Env {
 }
 
 const DEPENDENCY = "payments";
+const FAILURE = { outcome: "failure", tookMs: 5 } as const;
 /** As large as a record. */
 const RECORD = new Uint8Array(64);
 
@@ -18,7 +19,7 @@ export class HalfOpen extends Shipped {
     const begun = performance.now();
     for (let time = 0; time < times; time++) {
       if (what === "acquire") this.acquire(DEPENDENCY, "bench");
-      else this.report(DEPENDENCY, "0", "failure", 5);
+      else this.report(DEPENDENCY, "0", FAILURE);
     }
     return ((performance.now() - begun) * 1_000) / times;
   }
@@ -59,7 +60,7 @@ export default {
       case "/acquire":
         return Response.json((await ours.acquire(DEPENDENCY, "bench")).ok);
       case "/report":
-        return Response.json((await ours.report(DEPENDENCY, "0", "failure", 5)).ok);
+        return Response.json((await ours.report(DEPENDENCY, "0", FAILURE)).ok);
       case "/select":
         return Response.json((await peer.select(DEPENDENCY)) !== undefined);
       case "/upsert":

@@ -17,7 +17,12 @@ export type OfAcquire =
   | { counts: Partial<Record<Kind, Amount>> }
   | { refused: true };
 
-export type OfInspect = { fields: Map<string, string | boolean | Amount> } | { refused: true };
+/** The last failure: none, or the keys that are named. */
+export type LastFailure = { lastFailure: { caller?: string; cause?: string } | null };
+
+export type OfField = string | boolean | Amount | LastFailure;
+
+export type OfInspect = { fields: Map<string, OfField> } | { refused: true };
 
 export function fits([low, high]: Amount, number: bigint): boolean {
   return low <= number && number <= high;
@@ -56,17 +61,26 @@ export function ofInspect(value: Json): OfInspect {
     return { refused: true };
   }
   if (!(value instanceof Map)) throw wrongType("expect", "an object", value);
-  const fields = new Map<string, string | boolean | Amount>();
+  const fields = new Map<string, OfField>();
   for (const [key, wanted] of value) fields.set(key, field(key, wanted));
   return { fields };
 }
 
-function field(key: string, wanted: Json): string | boolean | Amount {
+function field(key: string, wanted: Json): OfField {
   if (key === "state") return word(key, wanted, STATES);
   if (key === "override") return word(key, wanted, OVERRIDES);
   if (key === "probe_due") return boolean(key, wanted);
+  if (key === "last_failure") return { lastFailure: wanted === null ? null : lastFailure(wanted) };
   if (NUMBERS.some((name) => name === key)) return amount(key, wanted);
   throw new JsonError(`inspect shows no field ${JSON.stringify(key)}`);
+}
+
+function lastFailure(wanted: Json): { caller?: string; cause?: string } {
+  if (!(wanted instanceof Map)) throw wrongType("last_failure", "null or an object", wanted);
+  const fields = new Fields('"last_failure"', wanted);
+  const [caller, cause] = [fields.string("caller"), fields.string("cause")];
+  fields.finish();
+  return { ...(caller === undefined ? {} : { caller }), ...(cause === undefined ? {} : { cause }) };
 }
 
 function amount(key: string, value: Json): Amount {

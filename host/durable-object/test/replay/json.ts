@@ -9,7 +9,11 @@ export class Whole {
 
 /** Any other number. */
 export class Fraction {
-  constructor(readonly value: number) {}
+  constructor(
+    readonly value: number,
+    /** As it stands in the file. */
+    readonly text: string,
+  ) {}
 }
 
 /** What is wrong with a text. */
@@ -29,6 +33,15 @@ export function parseLine(line: string): Json {
   const value = parser.value(0);
   parser.end();
   return value;
+}
+
+/** A value as JSON again, each number with all its digits. */
+export function textOf(value: Json): string {
+  if (value instanceof Whole) return String(value.value);
+  if (value instanceof Fraction) return value.text;
+  if (Array.isArray(value)) return `[${value.map(textOf).join(",")}]`;
+  if (!(value instanceof Map)) return JSON.stringify(value);
+  return `{${[...value].map(([key, field]) => `${JSON.stringify(key)}:${textOf(field)}`).join(",")}}`;
 }
 
 class Parser {
@@ -136,7 +149,7 @@ class Parser {
     }
     const value = Number(digits);
     if (!Number.isFinite(value)) throw this.#wrong("a number out of range");
-    return new Fraction(value);
+    return new Fraction(value, digits);
   }
 
   #word<T>(word: string, value: T): T {

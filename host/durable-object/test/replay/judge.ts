@@ -2,7 +2,7 @@
 import type { Decision, Inspection, Receipt, Reply } from "@halfopen/durable-object";
 
 import type { WireAnswer } from "../worker/wire.js";
-import { KINDS, type Kind, NUMBERS, type OfAcquire, fits, shownAmount, shownOfAcquire } from "./expect.js";
+import { KINDS, type Kind, type LastFailure, NUMBERS, type OfAcquire, type OfField, fits, shownAmount, shownOfAcquire } from "./expect.js";
 import type { Step } from "./parse.js";
 
 /** An expectation that does not hold. */
@@ -103,27 +103,40 @@ function report(replies: Reply<Receipt>[], wanted: string | undefined, failed: F
   return answers;
 }
 
-function inspect(shown: Inspection, wanted: Map<string, string | boolean | [bigint, bigint]>, failed: Failed): void {
+function inspect(shown: Inspection, wanted: Map<string, OfField>, failed: Failed): void {
   const got = fieldsOf(shown);
   for (const [key, value] of wanted) {
+    if (typeof value === "object" && !Array.isArray(value)) {
+      lastFailure(shown, value, failed);
+      continue;
+    }
     const is = got[key];
     const holds = Array.isArray(value) ? fits(value, BigInt(Number(is))) : is === value;
     if (!holds) failed(`${key} ${Array.isArray(value) ? shownAmount(value) : value}`, `${key} ${is}`);
   }
 }
 
+function lastFailure({ last_failure }: Inspection, { lastFailure: wanted }: LastFailure, failed: Failed): void {
+  const keys = ["caller", "cause"] as const;
+  const holds =
+    wanted === null || last_failure === null
+      ? wanted === last_failure
+      : keys.every((key) => wanted[key] === undefined || wanted[key] === last_failure[key]);
+  if (!holds) failed(`last_failure ${JSON.stringify(wanted)}`, `last_failure ${JSON.stringify(last_failure)}`);
+}
+
 function fieldsOf(shown: Inspection): Record<string, string | number | boolean> {
   return {
     state: shown.state,
     override: shown.override === null ? "none" : `forced-${shown.override.mode}`,
-    probe_due: shown.probeDue,
+    probe_due: shown.probe_due,
     leases: shown.leases.length,
     successes: shown.successes,
     level: shown.level,
     calls: shown.calls,
     failures: shown.failures,
     slow: shown.slow,
-    failures_in_row: shown.failuresInRow,
+    failures_in_row: shown.failures_in_row,
   };
 }
 

@@ -1,11 +1,8 @@
 /** Reads replay files, strictly: whatever the format does not know is an error with its line. */
-import { BreakerError } from "#dist/faults.js";
-import { readPolicy } from "#dist/policy.js";
-
 import type { WireStep } from "../worker/wire.js";
 import { type OfAcquire, type OfInspect, STATES, ofAcquire, ofInspect } from "./expect.js";
 import { Fields, wrongType } from "./fields.js";
-import { Fraction, type Json, JsonError, Whole, parseLine } from "./json.js";
+import { JsonError, parseLine, textOf } from "./json.js";
 
 /** A file that is not well-formed. */
 export class Malformed extends Error {
@@ -33,7 +30,7 @@ export interface Step {
 export interface Scenario {
   name: string;
   dependency: string;
-  policy: unknown;
+  policy: string;
   seed: bigint;
   steps: Step[];
 }
@@ -97,51 +94,19 @@ function firstLine(line: string): Scenario {
   const fields = new Fields("the first line", parseLine(line));
   const name = fields.required("scenario", fields.string("scenario"));
   const dependency = fields.string("dependency") ?? "payments";
-  const policy = policyOf(fields) ?? {};
+  const policy = policyOf(fields);
+  if (policy === null) throw wrongType("policy", "an object", null);
   const seed = fields.whole("seed") ?? 1n;
   fields.finish();
-  return { name, dependency, policy, seed, steps: [] };
+  return { name, dependency, policy: policy ?? "{}", seed, steps: [] };
 }
 
-/** The shape of a policy is judged here; whether its numbers are in range the component says. */
-function policyOf(fields: Fields): unknown {
+/** The JSON text of a policy. The component judges it. */
+function policyOf(fields: Fields): string | null | undefined {
   const value = fields.take("policy");
-  if (value === undefined) return undefined;
+  if (value === undefined || value === null) return value;
   if (!(value instanceof Map)) throw wrongType("policy", "an object", value);
-  const policy = plain(value);
-  try {
-    readPolicy(policy, ANY_POLICY);
-  } catch (error) {
-    if (error instanceof BreakerError) throw new JsonError(`"policy" is not a policy: ${error.message}`);
-    throw error;
-  }
-  return policy;
-}
-
-/** Only its shape matters here. */
-const ANY_POLICY: Parameters<typeof readPolicy>[1] = {
-  consecutiveFailures: 0,
-  window: { tag: "calls", val: 1 },
-  openMs: 1n,
-  openMultiplier: 1,
-  openMaxMs: 1n,
-  jitterPercent: 0,
-  stableAfterMs: 0n,
-  leaseMs: 1n,
-  probeMaxMs: 1n,
-  probes: 1,
-  successesToClose: 1,
-  lostProbe: "reprobe",
-  freshMs: 0n,
-};
-
-function plain(value: Json): unknown {
-  if (value instanceof Whole) {
-    return value.value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value.value) : value.value;
-  }
-  if (value instanceof Fraction) return value.value;
-  if (Array.isArray(value)) return value.map(plain);
-  return value instanceof Map ? Object.fromEntries([...value].map(([key, field]) => [key, plain(field)])) : value;
+  return textOf(value);
 }
 
 function step(line: number, text: string, byDefault: string): Step {
@@ -149,15 +114,16 @@ function step(line: number, text: string, byDefault: string): Step {
   const at = fields.required("at", fields.whole("at"));
   const name = fields.required("do", fields.word("do", STEPS));
   const dependency = fields.string("dependency") ?? byDefault;
-  const by = fields.string("by") ?? "A";
+  const named = fields.string("by");
+  const by = named ?? "A";
   const state = fields.word("state", STATES);
   fields.what = `${/^[aeiou]/.test(name) ? "an" : "a"} ${name} step`;
-  const { call, expect } = action(name, by, fields);
+  const { call, expect } = action(name, by, named, fields);
   fields.finish();
   return { line, by, name, wire: { at, dependency, call, look: state !== undefined }, expect, state };
 }
 
-function action(name: (typeof STEPS)[number], by: string, fields: Fields): { call: WireStep["call"]; expect: Expect } {
+function action(name: (typeof STEPS)[number], by: string, named: string | undefined, fields: Fields): { call: WireStep["call"]; expect: Expect } {
   switch (name) {
     case "acquire": {
       const keepAs = fields.string("as") ?? by;
@@ -167,7 +133,8 @@ function action(name: (typeof STEPS)[number], by: string, fields: Fields): { cal
     }
     case "report": {
       const outcome = fields.word("outcome", ["success", "failure", "timeout", "ignored"]);
-      return report(name, [fields.required("outcome", outcome), fields.whole("took_ms") ?? null], by, fields);
+      const tookMs = fields.whole("took_ms") ?? null;
+      return report(name, [{ outcome: fields.required("outcome", outcome), tookMs, ...blame(by, fields) }], by, fields);
     }
     case "tally": {
       const count = (key: string): bigint => fields.whole(key) ?? 0n;
@@ -176,6 +143,7 @@ function action(name: (typeof STEPS)[number], by: string, fields: Fields): { cal
         slowSuccesses: count("slow_successes"),
         failures: count("failures"),
         slowFailures: count("slow_failures"),
+        ...blame(by, fields),
       };
       return report("reportTally", [tally], by, fields);
     }
@@ -184,17 +152,30 @@ function action(name: (typeof STEPS)[number], by: string, fields: Fields): { cal
       return report(name, [], by, fields);
     case "inspect": {
       const expect = fields.take("expect");
-      return { call: { do: name }, expect: { of: "inspect", wanted: expect === undefined ? undefined : ofInspect(expect) } };
+      return { call: { do: name, args: [] }, expect: { of: "inspect", wanted: expect === undefined ? undefined : ofInspect(expect) } };
     }
     case "configure":
-      return control({ do: name, args: [fields.required("policy", policyOf(fields))] }, fields);
+      return control({ do: name, args: [fields.required("policy", policyOf(fields)), operator(named, fields)] }, fields);
     case "force": {
       const mode = fields.required("mode", fields.word("mode", ["open", "closed", "none"]));
-      return control({ do: name, args: [mode, fields.whole("lasting_ms") ?? null, ""] }, fields);
+      return control({ do: name, args: [mode, fields.whole("lasting_ms") ?? null, operator(named, fields)] }, fields);
     }
-    default:
+    case "reset":
+    case "forget":
+      return control({ do: name, args: [operator(named, fields)] }, fields);
+    case "restart":
       return control({ do: name }, fields);
   }
+}
+
+/** The caller, the cause, and how long the dependency asks to be left alone. */
+function blame(caller: string, fields: Fields): { caller: string; cause: string; retryAfterMs: bigint | null } {
+  return { caller, cause: fields.string("cause") ?? "", retryAfterMs: fields.whole("retry_after_ms") ?? null };
+}
+
+/** The operator of a control step: empty where the file names none. */
+function operator(by: string | undefined, fields: Fields): { by: string; note: string } {
+  return { by: by ?? "", note: fields.string("note") ?? "" };
 }
 
 function report(

@@ -1,10 +1,10 @@
 /** Shorthands for breakers under test. */
 import type { Decision, Inspection, Receipt, Reply } from "@halfopen/durable-object";
-import { objectName } from "#dist/names.js";
+import { objectName } from "#dist/client/names.js";
 
 import type { Workerd } from "./workerd.js";
 
-/** A policy that trips at the first failure, without jitter, and that isolates do not act on. */
+/** A policy that trips at the first failure, without jitter, and without local admission. */
 export const PLAIN = {
   consecutive_failures: 1,
   failure_rate: null,
@@ -14,7 +14,7 @@ export const PLAIN = {
   fresh_ms: 0,
 };
 
-/** An object of its own, spoken to directly, on a virtual clock. */
+/** The object of one dependency, called directly, on a virtual clock. */
 export class ByHand {
   readonly dependency: string;
   readonly #workerd: Workerd;
@@ -59,14 +59,14 @@ export class ByHand {
   }
 
   report(permit: string, outcome: string): Promise<Receipt> {
-    return this.ok("report", permit, outcome);
+    return this.ok("report", permit, { outcome });
   }
 
   inspect(): Promise<Inspection> {
     return this.ok("inspect");
   }
 
-  /** Asks, and expects a permit of this kind. */
+  /** Acquires, and expects a permit of this kind. */
   async permit(kind: "proceed" | "probe", caller = "A"): Promise<string> {
     const decision = await this.acquire(caller);
     if (decision.kind !== kind) throw new Error(`wanted ${kind}, got ${JSON.stringify(decision)}`);

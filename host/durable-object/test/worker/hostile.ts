@@ -1,10 +1,10 @@
-import { type Exports, Runtime, embedded } from "../../dist/component.js";
+import { type Exports, Runtime, embedded } from "../../dist/object/component.js";
 import trap from "./trap.wasm";
 
-/** What a component does after it has done its work, commit included. */
+/** The fault of a component after it has done its work, commit included. */
 export type Misdeed = "none" | "error" | "trap" | "throw" | "garbage";
 
-/** The component of the package, made to misbehave. */
+/** The component of the package, with a fault. */
 export class Hostile {
   misdeed: Misdeed = "none";
   made = 0;

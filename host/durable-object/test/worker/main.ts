@@ -4,6 +4,7 @@ import {
   type BreakerOptions,
   type CallOptions,
   HalfOpen,
+  type Report,
   breaker,
   dependencies,
   retryLater,
@@ -61,10 +62,11 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
   },
 
   /** Acquires and reports with what comes back. */
-  async admitted(body: { dependency: string; options?: BreakerOptions; outcome: "success"; tookMs?: number }, env) {
+  async admitted(body: { dependency: string; options?: BreakerOptions } & Report, env) {
     const answer = await breaker(env.TEST, body.dependency, body.options).acquire();
     if (answer.deferred) return answer;
-    const receipt = await answer.report(body.outcome, body.tookMs);
+    const { outcome, ...rest } = body;
+    const receipt = await answer.report({ outcome, tookMs: rest.tookMs, cause: rest.cause, retryAfterMs: rest.retryAfterMs });
     return { ...answer, receipt };
   },
 

@@ -60,7 +60,6 @@ export class Replay {
       case "inspect":
       case "reset":
       case "forget":
-        return [(await object[call.do](dependency)) as Reply<unknown>];
       case "configure":
       case "force":
         return [await method(object, call.do)(dependency, ...call.args)];

@@ -1,10 +1,10 @@
 import { HalfOpen, type Reply, type Settlement } from "../../dist/index.js";
-import type { Decision, Outcome, Receipt, Tally } from "../../dist/index.js";
-import type { Internals, Surroundings } from "../../dist/surroundings.js";
+import type { Decision, ObjectOptions, Receipt, Report, Tally } from "../../dist/index.js";
+import type { Internals } from "../../dist/object/options.js";
 import { Hostile, type Misdeed } from "./hostile.js";
 import { encode } from "./json.js";
 
-/** What a test gives to an object. It lives as long as the object does: a restart forgets it. */
+/** Settings that a test gives to an object. A restart forgets them. */
 export interface Setup {
   /** The instant on the virtual clock; null for the real one. */
   now?: bigint | null;
@@ -19,14 +19,14 @@ export interface Setup {
 /** The shipped class with a clock, a randomness, a default policy and a component that the test holds in its hands. */
 export class TestObject extends HalfOpen {
   readonly #setup: { now: bigint | null; seed: bigint; broken: boolean };
-  readonly #surroundings: Surroundings & Internals;
+  readonly #options: ObjectOptions & Internals;
   readonly #hostile: Hostile;
   #calls: string[] = [];
 
   constructor(ctx: DurableObjectState, env: unknown) {
     const setup: { now: bigint | null; seed: bigint; broken: boolean } = { now: null, seed: 1n, broken: false };
     const hostile = new Hostile();
-    const surroundings: Surroundings & Internals = {
+    const options: ObjectOptions & Internals = {
       now: () => setup.now ?? Date.now(),
       random: () => {
         setup.seed = BigInt.asUintN(64, setup.seed + 0x9e3779b97f4a7c15n);
@@ -36,16 +36,16 @@ export class TestObject extends HalfOpen {
         return hostile.runtime;
       },
     };
-    super(ctx, env, surroundings);
+    super(ctx, env, options);
     this.#setup = setup;
-    this.#surroundings = surroundings;
+    this.#options = options;
     this.#hostile = hostile;
   }
 
   setUp({ now, seed, policy, misdeed, broken }: Setup): void {
     if (now !== undefined) this.#setup.now = now;
     if (seed !== undefined) this.#setup.seed = seed;
-    if (policy !== undefined) this.#surroundings.defaultPolicy = policy as NonNullable<Surroundings["defaultPolicy"]>;
+    if (policy !== undefined) this.#options.defaultPolicy = policy as NonNullable<ObjectOptions["defaultPolicy"]>;
     if (misdeed !== undefined) this.#hostile.misdeed = misdeed;
     if (broken !== undefined) this.#setup.broken = broken;
   }
@@ -60,7 +60,7 @@ export class TestObject extends HalfOpen {
     await this.ctx.storage.deleteAll();
   }
 
-  /** Answers nobody for so long. */
+  /** Answers no call for the given time. */
   async busy(ms: number): Promise<void> {
     await this.ctx.blockConcurrencyWhile(() => new Promise((resolve) => setTimeout(resolve, ms)));
   }
@@ -86,12 +86,15 @@ export class TestObject extends HalfOpen {
     return calls;
   }
 
-  /** Asks and reports so many times. */
+  /** Acquires and reports the given number of times. */
   hammer(dependency: string, times: number): void {
     for (let time = 0; time < times; time++) {
       const decision = super.acquire(dependency, "hammer");
       if (!decision.ok || decision.value.kind !== "proceed") throw new Error(JSON.stringify(decision));
-      const receipt = super.report(dependency, decision.value.permit, time % 3 === 0 ? "failure" : "success", 5);
+      const receipt = super.report(dependency, decision.value.permit, {
+        outcome: time % 3 === 0 ? "failure" : "success",
+        tookMs: 5,
+      });
       if (!receipt.ok || !receipt.value.applied) throw new Error(JSON.stringify(receipt));
     }
   }
@@ -102,17 +105,17 @@ export class TestObject extends HalfOpen {
   }
 
   override settleAndAcquire(dependency: string, caller: string, settled: Settlement[]): Reply<Decision> {
-    this.#note(`settleAndAcquire ${encode(settled)}`);
+    this.#note(`settleAndAcquire ${encode(settled.map(({ permit, tally }) => ({ permit, tally: counts(tally) })))}`);
     return super.settleAndAcquire(dependency, caller, settled);
   }
 
-  override report(dependency: string, permit: string, outcome: Outcome, took?: number | bigint | null): Reply<Receipt> {
-    this.#note(`report ${outcome}`);
-    return super.report(dependency, permit, outcome, took);
+  override report(dependency: string, permit: string, report: Report): Reply<Receipt> {
+    this.#note(`report ${report.outcome}`);
+    return super.report(dependency, permit, report);
   }
 
   override reportTally(dependency: string, permit: string, tally: Tally): Reply<Receipt> {
-    this.#note(`reportTally ${encode(tally)}`);
+    this.#note(`reportTally ${encode(counts(tally))}`);
     return super.reportTally(dependency, permit, tally);
   }
 
@@ -130,6 +133,11 @@ export class TestObject extends HalfOpen {
     if (this.#setup.broken) throw new Error("broken by a test");
     this.#calls.push(call);
   }
+}
+
+/** The counts of a tally, without the blame. */
+function counts({ successes, slowSuccesses, failures, slowFailures }: Tally): Tally {
+  return { successes, slowSuccesses, failures, slowFailures };
 }
 
 /** SplitMix64. */

@@ -1,4 +1,4 @@
-import type { Reply } from "../../dist/faults.js";
+import type { Reply } from "../../dist/contract/faults.js";
 
 /** A step of a replay file, as the Worker runs it. */
 export interface WireStep {
@@ -8,8 +8,7 @@ export interface WireStep {
   call:
     | { do: "acquire"; caller: string; keepAs: string; times: number }
     | { do: "report" | "reportTally" | "renew" | "release"; permit: string; args: unknown[]; times: number }
-    | { do: "inspect" | "reset" | "forget" }
-    | { do: "configure" | "force"; args: unknown[] }
+    | { do: "inspect" | "reset" | "forget" | "configure" | "force"; args: unknown[] }
     | { do: "restart" };
   /** Whether the state after it is asked for. */
   look: boolean;

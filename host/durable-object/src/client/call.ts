@@ -3,14 +3,16 @@
  *
  * @module
  */
-import type { Admitted, Basis, Deferred } from "./admitted.js";
+import { messageOf } from "../contract/faults.js";
+import { retryAfterMs } from "../contract/retry-after.js";
+import type { Outcome, Receipt, Report } from "../contract/types.js";
 import { type Instant, ago, instant } from "./local.js";
-import type { Outcome, Receipt } from "./types.js";
+import { type Basis, type Deferred, type Permit, asReport } from "./permit.js";
 
 /** How a call ended. */
 export type Ended<T> = { value: T } | { error: unknown };
 
-/** What the work is given. */
+/** The argument of the work. */
 export interface CallContext {
   /** Aborted when the time limit is over, or when the caller's own signal is. Pass it on to `fetch`. */
   signal: AbortSignal;
@@ -27,26 +29,26 @@ export interface CallOptions<T> {
   /** Cancels the call: it then says nothing about the dependency. A time limit of your own belongs into `timeoutMs`. */
   signal?: AbortSignal;
   /**
-   * What an end says about the dependency. By default a `Response` with a status of 500 or more and whatever is thrown is
-   * a failure, a `TimeoutError` a timeout, and all else a success.
+   * The outcome of a call that has ended, with its cause and `retryAfterMs` where they are known. By default a `Response`
+   * with a status of 500 or more and an error are failures, a `TimeoutError` is a timeout, and all else is a success.
    */
-  classify?: (ended: Ended<T>) => Outcome;
+  classify?: (ended: Ended<T>) => Outcome | Report;
 }
 
 /** A call that was made. */
 export interface Called<T> {
   deferred: false;
-  /** What the work returned. */
+  /** The value that the work returned. */
   value: T;
   /** Whether it was one of many, or the probe. */
   role: "call" | "probe";
   /** What the admission rests on. */
   basis: Basis;
-  /** What the report came to; null where it was counted in this isolate, or could not be made. */
+  /** The answer to the report; null where the outcome was counted in this isolate, or the report could not be made. */
   receipt: Receipt | null;
 }
 
-/** What comes of a call: its value, or a deferral. What the work throws is thrown. */
+/** The result of a call: its value, or a deferral. An error of the work is thrown. */
 export type CallResult<T> = Called<T> | Deferred;
 
 /** The time limit of a call is over. */
@@ -56,14 +58,14 @@ export class CallTimedOut extends Error {
 
 /** Makes the call. While a probe runs, its lease is renewed. */
 export async function make<T>(
-  admitted: Admitted,
+  permit: Permit,
   asked: Instant,
   work: (context: CallContext) => T | PromiseLike<T>,
   options: CallOptions<T>,
 ): Promise<Called<T>> {
-  const { role, token, basis } = admitted;
+  const { role, token, basis } = permit;
   const begun = instant();
-  const stopRenewing = renewing(admitted, asked);
+  const stopRenewing = renewing(permit, asked);
   const limit = new Limit(options);
   let ended: Ended<T>;
   try {
@@ -73,40 +75,46 @@ export async function make<T>(
   }
   limit.end();
   stopRenewing();
-  const receipt = await settled(admitted, () => outcomeOf(ended, options), begun);
+  const receipt = await settled(permit, () => outcomeOf(ended, options), begun);
   if ("error" in ended) throw ended.error;
   return { deferred: false, value: ended.value, role, basis, receipt };
 }
 
 /** Reports, without ever hiding how the call itself ended. */
-async function settled(admitted: Admitted, outcome: () => Outcome, begun: Instant): Promise<Receipt | null> {
+async function settled(permit: Permit, outcome: () => Outcome | Report, begun: Instant): Promise<Receipt | null> {
   const took = ago(begun, instant());
-  let judged: Outcome;
+  let report: Report;
   try {
-    judged = outcome();
+    report = asReport(outcome());
   } catch (error) {
-    await admitted.release().catch(warn);
+    await permit.release().catch(warn);
     throw error;
   }
   try {
-    return await admitted.report(judged, Number.isFinite(took) ? Math.round(took) : undefined);
+    return await permit.report(Number.isFinite(took) ? { tookMs: Math.round(took), ...report } : report);
   } catch (error) {
     warn(error);
     return null;
   }
 }
 
-function outcomeOf<T>(ended: Ended<T>, { signal, classify }: CallOptions<T>): Outcome {
+function outcomeOf<T>(ended: Ended<T>, { signal, classify }: CallOptions<T>): Outcome | Report {
   if ("error" in ended) {
-    if (ended.error instanceof CallTimedOut) return "timeout";
+    if (ended.error instanceof CallTimedOut) return { outcome: "timeout", cause: ended.error.message };
     if (signal?.aborted === true) return "ignored";
   }
   return (classify ?? byDefault)(ended);
 }
 
-function byDefault(ended: Ended<unknown>): Outcome {
-  if ("error" in ended) return ended.error instanceof Error && ended.error.name === "TimeoutError" ? "timeout" : "failure";
-  return ended.value instanceof Response && ended.value.status >= 500 ? "failure" : "success";
+function byDefault(ended: Ended<unknown>): Outcome | Report {
+  if ("error" in ended) {
+    const { error } = ended;
+    const outcome = error instanceof Error && error.name === "TimeoutError" ? "timeout" : "failure";
+    return { outcome, cause: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+  }
+  const { value } = ended;
+  if (!(value instanceof Response) || value.status < 500) return "success";
+  return { outcome: "failure", cause: `HTTP ${value.status}`, retryAfterMs: retryAfterMs(value) };
 }
 
 /** The end of the time that a call may take. */
@@ -137,9 +145,9 @@ class Limit {
   }
 }
 
-/** Renews the lease of a probe at a third of its length, until told to stop or until it is lost. */
-function renewing(admitted: Admitted, asked: Instant): () => void {
-  const { expiresInMs } = admitted;
+/** Renews the lease of a probe at a third of its length, until it is stopped or the lease is lost. */
+function renewing(permit: Permit, asked: Instant): () => void {
+  const { expiresInMs } = permit;
   if (expiresInMs === null) return () => {};
   const every = Math.max(1, Math.floor(expiresInMs / 3));
   let stopped = false;
@@ -147,7 +155,7 @@ function renewing(admitted: Admitted, asked: Instant): () => void {
   async function renew(): Promise<void> {
     try {
       // Once it is stale the lease is lost; the report will say so.
-      if (!(await admitted.renew()).applied) return;
+      if (!(await permit.renew()).applied) return;
     } catch (error) {
       warn(error);
     }
@@ -160,5 +168,5 @@ function renewing(admitted: Admitted, asked: Instant): () => void {
 }
 
 function warn(error: unknown): void {
-  console.warn(`halfopen: ${error instanceof Error ? error.message : String(error)}`);
+  console.warn(`halfopen: ${messageOf(error)}`);
 }

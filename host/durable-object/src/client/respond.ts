@@ -1,14 +1,14 @@
 /**
- * What to do with a deferral.
+ * Responses and queue delays for a deferral.
  *
  * @module
  */
-import type { Deferred } from "./admitted.js";
+import type { Deferred } from "./permit.js";
 
 /** A queue takes a message back for at most twelve hours. */
 const LONGEST_DELAY = 43_200;
 
-/** In how many whole seconds to come back: what the breaker says, plus a random share of the spread, drawn anew each time. */
+/** The whole seconds after which to come back: `retryAfterMs` plus a random share of the spread, drawn anew each time. */
 export function retryAfterSeconds({ retryAfterMs, spreadMs }: Pick<Deferred, "retryAfterMs" | "spreadMs">): number {
   return Math.max(1, Math.ceil((retryAfterMs + Math.random() * spreadMs) / 1_000));
 }

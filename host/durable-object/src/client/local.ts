@@ -1,54 +1,57 @@
 /**
- * What an isolate knows of one dependency between two looks: it admits and defers by what the component last said, for as
- * long as the component said, and counts outcomes until they are handed over. It holds no rule of its own.
+ * The cached decision of an isolate for one dependency, and the outcomes that it has counted. The isolate admits and
+ * defers by the component's last answer, for the time that the answer allows. It holds no rule of its own.
  *
- * Only plain data is kept here: promises and stubs belong to one request and cannot be shared with another.
+ * Only plain data is kept here: promises and stubs belong to one request, and another request cannot use them.
  *
  * @module
  */
-import type { Admission, Decision, Deferral, Outcome } from "./types.js";
+import type { Admission, Blame, Decision, Deferral, Report, Tally } from "../contract/types.js";
 
-/** An instant by both clocks: the isolate may have been stopped, or the machine's clock set, in between. */
+/** An instant by both clocks: the isolate may be stopped, or the machine's clock set, before the next one. */
 export interface Instant {
   wall: number;
   steady: number;
 }
 
+/** The present instant. */
 export function instant(): Instant {
   return { wall: Date.now(), steady: performance.now() };
 }
 
-/** How long ago something was, in ms, by whichever clock says more; forever where one has stepped back. */
+/** The time since an instant in ms, by the clock that gives more; infinite where one has stepped back. */
 export function ago(then: Instant, now: Instant): number {
   const [wall, steady] = [now.wall - then.wall, now.steady - then.steady];
   return wall < 0 || steady < 0 ? Number.POSITIVE_INFINITY : Math.max(wall, steady);
 }
 
-/** How many calls ended how, under one permit. */
-export interface Counts {
+/** The outcomes under one permit, and the blame of the last failure. */
+interface Counts {
   successes: number;
   slowSuccesses: number;
   failures: number;
   slowFailures: number;
+  blame: Blame;
 }
 
-/** What is decided without asking. */
+/** A decision that is made without asking. */
 export type LocalDecision = { kind: "proceed"; admission: Admission } | { kind: "defer"; deferral: Deferral };
 
-interface Look {
+interface CachedDecision {
   sent: Instant;
   decision: LocalDecision;
 }
 
+/** The state of an isolate for one dependency. */
 export class Local {
   /** When this isolate last put the dependency on the list of its namespace. */
   enlisted: Instant | null = null;
-  #last: Look | null = null;
+  #last: CachedDecision | null = null;
   #fresh = false;
   #pending = new Map<string, Counts>();
   #handover: { from: Instant; within: number } | null = null;
 
-  /** Keeps what the object answered to an acquire that was sent then. */
+  /** Caches the object's answer to an acquire that was sent then. */
   note(decision: Decision, sent: Instant): void {
     this.#fresh = decision.kind !== "probe";
     if (decision.kind === "proceed") {
@@ -60,12 +63,12 @@ export class Local {
     }
   }
 
-  /** Something was learnt that the last look did not know: ask again. */
+  /** Ends the cached decision: something newer is known. */
   forget(): void {
     this.#fresh = false;
   }
 
-  /** What the last look allows to decide now; null where the object must be asked. `draw` is uniform over [0, 1). */
+  /** The decision for a call now; null where the object must be asked. `draw` is uniform over [0, 1). */
   decide(now: Instant, draw: () => number): LocalDecision | null {
     if (this.#last === null || !this.#fresh) return null;
     const { sent, decision } = this.#last;
@@ -83,7 +86,7 @@ export class Local {
     return rest(deferral, past);
   }
 
-  /** What the last look said, however old; for when the object is out of reach. Never a probe. */
+  /** The last decision, of any age, for an object out of reach. Never a probe. */
   lastKnown(now: Instant): LocalDecision | null {
     if (this.#last === null) return null;
     const { sent, decision } = this.#last;
@@ -92,7 +95,7 @@ export class Local {
     return past < decision.deferral.retryAfterMs ? rest(decision.deferral, past) : null;
   }
 
-  /** For how many ms the last look may still be acted on. */
+  /** The time in ms for which the cached decision may still be used. */
   freshFor(now: Instant): number {
     if (this.#last === null || !this.#fresh) return 0;
     const { sent, decision } = this.#last;
@@ -101,22 +104,24 @@ export class Local {
   }
 
   /** Counts an outcome, to be handed over. */
-  count(permit: string, outcome: Outcome, slow: boolean): void {
+  count(permit: string, { outcome, caller, cause, retryAfterMs }: Report, slow: boolean): void {
     if (outcome === "ignored") return;
-    const counts = this.#pending.get(permit) ?? { successes: 0, slowSuccesses: 0, failures: 0, slowFailures: 0 };
+    const none = { successes: 0, slowSuccesses: 0, failures: 0, slowFailures: 0, blame: {} };
+    const counts: Counts = this.#pending.get(permit) ?? none;
     const kind = outcome === "success" ? (slow ? "slowSuccesses" : "successes") : slow ? "slowFailures" : "failures";
     counts[kind] += 1;
+    if (outcome !== "success") counts.blame = { caller, cause, retryAfterMs };
     this.#pending.set(permit, counts);
   }
 
-  /** Takes what has been counted. It is handed over once: it may have arrived even where no answer came back. */
-  take(): { permit: string; tally: Counts }[] {
-    const taken = [...this.#pending].map(([permit, tally]) => ({ permit, tally }));
+  /** Takes the counted outcomes. They are handed over once: they may have arrived even where no answer came back. */
+  take(): { permit: string; tally: Tally }[] {
+    const taken = [...this.#pending].map(([permit, { blame, ...counts }]) => ({ permit, tally: { ...counts, ...blame } }));
     this.#pending = new Map();
     return taken;
   }
 
-  /** Whether somebody is to see to the handover within so many ms, because nobody else does. */
+  /** Whether the caller is to make the handover within the given time, because no other request has claimed it. */
   claimHandover(now: Instant, within: number): boolean {
     // A request that had claimed it may have been cut off.
     const claimed = this.#handover !== null && ago(this.#handover.from, now) < this.#handover.within + 1_000;
@@ -135,7 +140,7 @@ function drawn({ percent }: Admission, draw: () => number): boolean {
   return percent >= 100 || draw() * 100 < percent;
 }
 
-/** A call that the draw did not admit: the next look comes when this one ends. */
+/** The deferral of a call that the draw did not admit: the object is asked again when the cached decision ends. */
 function ramping(admission: Admission, past: number): LocalDecision {
   const left = Math.max(1, Math.ceil(admission.freshForMs - past));
   return {

@@ -1,44 +1,44 @@
 /**
- * What can go wrong, as data that crosses from the object to its callers.
+ * Faults, as data that crosses from the object to its callers.
  *
  * @module
  */
-import type * as wit from "../generated/interfaces/halfopen-breaker-types.js";
+import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
 
-/** A field of a policy that is wrong. */
+/** A fault of a policy. */
 export interface PolicyFault {
-  /** The field, with its table: `failure-rate.percent`. */
+  /** The key, with its table: `failure_rate.percent`; empty where the policy is no JSON object. */
   field: string;
-  /** What is wrong, with what is allowed. */
+  /** The fault, with the allowed range. */
   why: string;
 }
 
-/** Why a call came to nothing. It then changed nothing. */
+/** Why a call failed. It then changed nothing. */
 export type Fault =
   /** The name of the dependency is empty, longer than 256 bytes, or holds a control character. */
   | { code: "invalid-dependency"; message: string }
-  /** The policy has wrong fields: all of them. */
+  /** The policy has faults: all of them. */
   | { code: "invalid-policy"; message: string; faults: PolicyFault[] }
-  /** Another argument is of the wrong kind or out of range. */
+  /** Another argument is of the wrong type or out of range. */
   | { code: "invalid-argument"; message: string }
   /** The record was written by a later release; it is left alone. */
   | { code: "newer-version"; message: string }
-  /** The object's storage failed; `corrupt` can be mended by `reset` or `forget`. */
+  /** The object's storage failed; `reset` or `forget` mends a `corrupt` record. */
   | { code: "storage"; kind: wit.StorageError["tag"]; message: string }
   /** The component failed. Nothing was written, and the next call gets a new instance. */
   | { code: "component"; message: string }
   /** The object could not be reached, or did not answer in time. */
   | { code: "unreachable"; message: string }
-  /** Others wrote the record each time this call was about to, or an error of a later version. */
+  /** Other callers wrote the record each time before this call could, or an error of a later version. */
   | { code: "contended" | "other"; message: string };
 
-/** What a method of the object answers. */
+/** The answer of a method of the object. */
 export type Reply<T> = { ok: true; value: T } | { ok: false; fault: Fault };
 
 /** A fault as an error. */
 export class BreakerError extends Error {
   override readonly name = "BreakerError";
-  /** What went wrong. */
+  /** The fault. */
   readonly fault: Fault;
 
   constructor(fault: Fault, options?: { cause?: unknown }) {
@@ -46,7 +46,7 @@ export class BreakerError extends Error {
     this.fault = fault;
   }
 
-  /** Which kind of fault it is. */
+  /** The kind of the fault. */
   get code(): Fault["code"] {
     return this.fault.code;
   }
@@ -57,13 +57,13 @@ export function invalidArgument(message: string): BreakerError {
   return new BreakerError({ code: "invalid-argument", message });
 }
 
-/** A fault of a policy. */
+/** The faults of a policy. */
 export function invalidPolicy(faults: PolicyFault[]): BreakerError {
-  const list = faults.map(({ field, why }) => `${field}: ${why}`).join("; ");
+  const list = faults.map(({ field, why }) => (field === "" ? why : `${field}: ${why}`)).join("; ");
   return new BreakerError({ code: "invalid-policy", message: `the policy is invalid: ${list}`, faults });
 }
 
-/** What the component answered in place of a result. */
+/** An error of the component as a fault. */
 export function faultOf(error: wit.Error): Fault {
   switch (error.tag) {
     case "invalid-dependency":
@@ -73,15 +73,20 @@ export function faultOf(error: wit.Error): Fault {
     case "invalid-argument":
       return { code: error.tag, message: error.val };
     case "contended":
-      return { code: error.tag, message: "the record was written by others each time; try again" };
+      return { code: error.tag, message: "other callers wrote the record each time; try again" };
     case "newer-version":
       return { code: error.tag, message: "the record was written by a later release; deploy that release" };
     case "storage":
       return { code: error.tag, kind: error.val.tag, message: `the storage of the object failed: ${error.val.val}` };
     case "too-many-calls":
     case "too-many-dependencies":
-      return { code: "other", message: "the component answers with a limit, which only the platform of a tenant does" };
+      return { code: "other", message: "the component answered with a limit of tenants, which only their platform sets" };
     case "other":
       return { code: error.tag, message: error.val };
   }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,16 +1,16 @@
 /**
- * What an isolate knows of all its dependencies.
+ * The state of an isolate for all its dependencies.
  *
  * @module
  */
 import { Local } from "./local.js";
 
-/** Names that come from users could be without end. */
+/** The most dependencies of a binding: names that come from users could be without end. */
 const MOST = 10_000;
 
 const locals = new WeakMap<object, Map<string, Local>>();
 
-/** What is known of a dependency, by the binding that leads to it and a key. */
+/** The state for a dependency, by its binding and a key. */
 export function localOf(objects: object, key: string): Local {
   let ofBinding = locals.get(objects);
   if (ofBinding === undefined) {

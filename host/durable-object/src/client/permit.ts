@@ -1,20 +1,20 @@
 /**
- * The answers of a client: a permit in hand, or a deferral.
+ * The answers of a client to `acquire`: a permit, or a deferral.
  *
  * @module
  */
-import type { Fault } from "./faults.js";
-import type { DeferReason, Outcome, Receipt } from "./types.js";
+import type { Fault } from "../contract/faults.js";
+import type { DeferReason, Outcome, Receipt, Report } from "../contract/types.js";
 
-/** What an answer rests on: the object, this isolate's last look, or the choice for when the object is out of reach. */
+/** What an answer rests on: the object, this isolate's cached decision, or the choice for an object out of reach. */
 export type Basis = "object" | "local" | "fail-open" | "fail-closed" | "last-known";
 
 /** A call is deferred. Make no call. */
 export interface Deferred {
   deferred: true;
-  /** Come back in so many ms, plus a random share of `spreadMs`. */
+  /** Come back after this many ms, plus a random share of `spreadMs`. */
   retryAfterMs: number;
-  /** Add a random 0 to so many ms, anew for each caller, so that they do not return together. */
+  /** Add a random 0 to this many ms, anew for each caller, so that they do not return together. */
   spreadMs: number;
   /** Why; `unreachable` where the object could not be asked. */
   reason: DeferReason;
@@ -26,31 +26,31 @@ export interface Deferred {
 
 /** How a permit is settled. */
 export interface Settling {
-  report(outcome: Outcome, tookMs: number | undefined): Promise<Receipt | null>;
+  report(report: Report): Promise<Receipt | null>;
   renew(): Promise<Receipt>;
 }
 
-/** A call is admitted: make it, and report how it ended. */
-export class Admitted {
+/** A call is admitted: make it, and report its outcome. */
+export class Permit {
   readonly deferred = false;
   /** Whether the call is one of many, or the probe that decides. */
   readonly role: "call" | "probe";
-  /** What the outcome is reported with; plain text, which may be handed to another Worker. Null where nothing is recorded. */
-  readonly permit: string | null;
+  /** The permit as text, which may be handed to another Worker. Null where nothing is recorded. */
+  readonly text: string | null;
   /** For a probe: the fencing token of its lease. */
   readonly token: string | null;
-  /** For a probe: the lease ends so many ms after `acquire` was called. */
+  /** For a probe: the lease ends this many ms after `acquire` was called. */
   readonly expiresInMs: number | null;
   /** What the answer rests on. With `fail-open` and `last-known` nothing of the call is recorded. */
   readonly basis: Basis;
   readonly #settling: Settling;
 
   constructor(
-    terms: Pick<Admitted, "role" | "permit" | "token" | "expiresInMs" | "basis">,
+    terms: Pick<Permit, "role" | "text" | "token" | "expiresInMs" | "basis">,
     settling: Settling,
   ) {
     this.role = terms.role;
-    this.permit = terms.permit;
+    this.text = terms.text;
     this.token = terms.token;
     this.expiresInMs = terms.expiresInMs;
     this.basis = terms.basis;
@@ -58,22 +58,27 @@ export class Admitted {
   }
 
   /**
-   * Reports how the call ended, and how many ms it took where that is known. The answer is null where the outcome was
-   * counted in this isolate, to be handed over within `fresh_ms`, or is not recorded at all.
+   * Reports the outcome of the call. The answer is null where the outcome was counted in this isolate, to be handed over
+   * within `fresh_ms`, or is not recorded at all.
    *
    * @throws BreakerError
    */
-  report(outcome: Outcome, tookMs?: number): Promise<Receipt | null> {
-    return this.#settling.report(outcome, tookMs);
+  report(report: Outcome | Report): Promise<Receipt | null> {
+    return this.#settling.report(asReport(report));
   }
 
   /** Gives the permit back: the call says nothing about the dependency. */
   release(): Promise<Receipt | null> {
-    return this.#settling.report("ignored", undefined);
+    return this.#settling.report({ outcome: "ignored" });
   }
 
   /** Renews the lease of a probe. {@link Breaker.call} does so by itself. */
   renew(): Promise<Receipt> {
     return this.#settling.renew();
   }
+}
+
+/** A report, also where only the outcome is given. */
+export function asReport(report: Outcome | Report): Report {
+  return typeof report === "string" ? { outcome: report } : report;
 }

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { directoryName, objectName } from "#dist/names.js";
-import { Reach } from "#dist/reach.js";
+import { directoryName, objectName } from "#dist/client/names.js";
+import { Rpc } from "#dist/client/rpc.js";
 
 class Binding {
   readonly asked: unknown[] = [];
@@ -22,8 +22,8 @@ class Binding {
 
 async function asked(place: object): Promise<unknown[]> {
   const binding = new Binding();
-  const reach = new Reach(binding as never, "name", place, 1_000);
-  assert.equal(await reach.ask(() => Promise.resolve({ ok: true, value: 5 })), 5);
+  const rpc = new Rpc(binding as never, "name", place, 1_000);
+  assert.equal(await rpc.call(() => Promise.resolve({ ok: true, value: 5 })), 5);
   return binding.asked;
 }
 

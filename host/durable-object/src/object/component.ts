@@ -1,25 +1,24 @@
 /**
- * The component: instances of it, each with the policy that its host goes by.
+ * Instances of the component, each with a default policy.
  *
  * @module
  */
-import { type Component, type ImportObject, instantiate } from "../generated/halfopen.js";
-import main from "../generated/halfopen.core.wasm";
-import shim from "../generated/halfopen.core2.wasm";
-import fixup from "../generated/halfopen.core3.wasm";
-import type * as storage from "../generated/interfaces/halfopen-breaker-storage.js";
-import type * as wit from "../generated/interfaces/halfopen-breaker-types.js";
-import { readPolicy } from "./policy.js";
+import { type Component, type ImportObject, instantiate } from "../../generated/halfopen.js";
+import main from "../../generated/halfopen.core.wasm";
+import shim from "../../generated/halfopen.core2.wasm";
+import fixup from "../../generated/halfopen.core3.wasm";
+import type * as storage from "../../generated/interfaces/halfopen-breaker-storage.js";
+import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
 
 export type Exports = Component;
 
-/** What a host supplies to one call. */
+/** The imports that the host supplies to one call. */
 export interface Ports {
   load: typeof storage.load;
   commit: typeof storage.commit;
-  /** The instant, in ms since the epoch of Unix. */
+  /** The instant, in ms since the Unix epoch. */
   now(): bigint;
-  /** A number, uniform over 64 bits. */
+  /** A random number, uniform over 64 bits. */
   next(): bigint;
 }
 
@@ -44,43 +43,42 @@ export const embedded: Instantiate = (ports) => {
 
 /**
  * Instances of one component, shared by all objects of an isolate: calls are synchronous, so one instance serves them in
- * turn, each with its own ports. An object of its own instance each would cost a memory each.
+ * turn, each with its own ports. An instance for each object would cost a memory each.
  */
 export class Runtime {
   readonly #instantiate: Instantiate;
-  readonly #instances = new Map<string, Exports>();
+  readonly #instances = new Map<string | null, Exports>();
   #ports: Ports | null = null;
 
   constructor(instantiate: Instantiate) {
     this.#instantiate = instantiate;
   }
 
-  /** Runs a call on the instance for a default policy. An error of the component is thrown with its own `payload`. */
-  run<T>(policy: unknown, ports: Ports, call: (exports: Exports) => T): T {
-    const key = policy === undefined ? "" : JSON.stringify(policy, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+  /** Runs a call on the instance for a default policy, a JSON text. An error of the component is thrown with its own `payload`. */
+  run<T>(policy: string | null, ports: Ports, call: (exports: Exports) => T): T {
     this.#ports = ports;
     try {
-      return call(this.#instances.get(key) ?? this.#make(key, policy));
+      return call(this.#instances.get(policy) ?? this.#make(policy));
     } catch (error) {
-      // Whatever is no answer of the component has unwound through it, and left it in a state that nobody knows.
-      if (!hasPayload(error)) this.#instances.delete(key);
+      // Any other error has unwound through the component, and left the instance in an unknown state.
+      if (!hasPayload(error)) this.#instances.delete(policy);
       throw error;
     } finally {
       this.#ports = null;
     }
   }
 
-  #make(key: string, policy: unknown): Exports {
+  #make(policy: string | null): Exports {
     const exports = this.#instantiate({
       load: (dependency) => this.#present().load(dependency),
       commit: (...args) => this.#present().commit(...args),
       now: () => this.#present().now(),
       next: () => this.#present().next(),
     });
-    if (policy !== undefined) exports.setup.setDefaultPolicy(readPolicy(policy, exports.setup.builtInPolicy()));
-    // A default policy changes with a deployment, so there is one; more are seen where tests run many.
-    if (this.#instances.size >= 8) this.#instances.delete(this.#instances.keys().next().value ?? "");
-    this.#instances.set(key, exports);
+    if (policy !== null) exports.setup.setDefaultPolicy(policy);
+    // A default policy changes with a deployment only; tests use several.
+    if (this.#instances.size >= 8) this.#instances.delete(this.#instances.keys().next().value ?? null);
+    this.#instances.set(policy, exports);
     return exports;
   }
 
@@ -90,7 +88,7 @@ export class Runtime {
   }
 }
 
-/** Whether an error is one that the component answered. */
+/** Whether an error is an answer of the component. */
 export function hasPayload(error: unknown): error is { payload: wit.Error } {
   return typeof error === "object" && error !== null && Object.hasOwn(error, "payload");
 }

@@ -3,48 +3,55 @@
  *
  * @module
  */
+import { BreakerError, faultOf, messageOf } from "../contract/faults.js";
+import { policyText } from "./arguments.js";
 import { type Exports, type Ports, Runtime, embedded, hasPayload } from "./component.js";
 import { next } from "./entropy.js";
-import { BreakerError, faultOf } from "./faults.js";
+import type { Internals, ObjectOptions } from "./options.js";
 import { Store, StoreFailure, failure } from "./store.js";
-import type { Internals, Surroundings } from "./surroundings.js";
 
 const EMBEDDED = new Runtime(embedded);
 
+/** The component over the storage of one object. */
 export class Engine {
   readonly store: Store;
   readonly #storage: DurableObjectStorage;
-  readonly #surroundings: Surroundings & Internals;
+  readonly #options: ObjectOptions & Internals;
   readonly #ports: Ports;
+  /** The default policy, and its text. */
+  #policy: { given: unknown; text: string | null } = { given: undefined, text: null };
 
-  constructor(storage: DurableObjectStorage, surroundings: Surroundings & Internals) {
-    const store = new Store(storage.sql, surroundings.history ?? 1000);
+  constructor(storage: DurableObjectStorage, options: ObjectOptions & Internals) {
+    const store = new Store(storage.sql, options.history ?? 1000);
     this.store = store;
     this.#storage = storage;
-    this.#surroundings = surroundings;
+    this.#options = options;
     this.#ports = {
       load: (dependency) => store.load(dependency),
       commit: (...args) => store.commit(...args),
       now: () => this.now(),
-      next: surroundings.random ?? next,
+      next: options.random ?? next,
     };
   }
 
-  /** The instant, in ms since the epoch of Unix. */
+  /** The instant, in ms since the Unix epoch. */
   now(): bigint {
-    return BigInt(this.#surroundings.now?.() ?? Date.now());
+    return BigInt(this.#options.now?.() ?? Date.now());
   }
 
   /** One call of the component in one transaction, which stands only if the call returns. */
   run<T>(call: (exports: Exports) => T): T {
-    const { runtime = EMBEDDED, defaultPolicy } = this.#surroundings;
-    return this.transaction(() => runtime.run(defaultPolicy, this.#ports, call));
+    const { runtime = EMBEDDED, defaultPolicy } = this.#options;
+    return this.transaction(() => {
+      if (this.#policy.given !== defaultPolicy) this.#policy = { given: defaultPolicy, text: policyText(defaultPolicy) };
+      return runtime.run(this.#policy.text, this.#ports, call);
+    });
   }
 
   /**
    * Runs synchronous work in one transaction.
    *
-   * @throws BreakerError whatever goes wrong; nothing was written then.
+   * @throws BreakerError for every error; nothing was written then.
    */
   transaction<T>(work: () => T): T {
     const { store } = this;
@@ -69,13 +76,12 @@ export class Engine {
   }
 }
 
-/** An error as a fault; `inside` the transaction, or of the transaction itself. */
+/** An error as a fault: one thrown `inside` the transaction, or an error of the transaction itself. */
 function sorted(error: unknown, inside: boolean): BreakerError {
   if (error instanceof BreakerError) return error;
   const cause = { cause: error };
   if (error instanceof StoreFailure) return new BreakerError(faultOf({ tag: "storage", val: error.payload }), cause);
   if (!inside) return new BreakerError(faultOf({ tag: "storage", val: failure(error).payload }), cause);
   if (hasPayload(error)) return new BreakerError(faultOf(error.payload), cause);
-  const why = error instanceof Error ? error.message : String(error);
-  return new BreakerError({ code: "component", message: `the component failed: ${why}` }, cause);
+  return new BreakerError({ code: "component", message: `the component failed: ${messageOf(error)}` }, cause);
 }

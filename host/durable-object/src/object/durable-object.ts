@@ -5,20 +5,21 @@
  */
 import { DurableObject } from "cloudflare:workers";
 
-import type * as wit from "../generated/interfaces/halfopen-breaker-types.js";
+import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
+import type { Inspection, Policy, PolicyInForce, PolicyInput, Transition } from "../contract/documents.js";
+import { BreakerError, type Reply, invalidArgument } from "../contract/faults.js";
+import type { Decision, Mode, Operator, Receipt, Report, Tally } from "../contract/types.js";
+import { isRecord, kind } from "../contract/values.js";
 import * as take from "./arguments.js";
 import type { Exports } from "./component.js";
 import * as show from "./convert.js";
 import { Engine } from "./engine.js";
-import { BreakerError, type Reply, invalidArgument } from "./faults.js";
-import { type PolicyInForce, type PolicyInput, readPolicy, writePolicy } from "./policy.js";
+import type { ObjectOptions } from "./options.js";
 import { Recovery, type RecoverySettings } from "./recovery.js";
-import type { Surroundings } from "./surroundings.js";
-import type { Decision, Inspection, Mode, Outcome, Receipt, Tally, Transition } from "./types.js";
 
 /** Outcomes that an isolate has counted, handed over when it asks again. */
 export interface Settlement {
-  /** What the calls were admitted under. */
+  /** The permit that the calls were admitted under. */
   permit: string;
   /** How they ended. */
   tally: Tally;
@@ -29,44 +30,43 @@ export interface Settlement {
  *
  * Every method answers a {@link Reply}: the value, or the fault as data; it throws nothing of its own. The client
  * {@link breaker} turns faults into errors. Each call of the component runs in one transaction, which stands only if the
- * component says so, and no answer leaves the object before what it rests on is durable.
+ * component returns, and no answer leaves the object before all that it rests on is durable.
  *
- * To set a default policy or a probe of your own, extend it and pass {@link Surroundings} to the constructor.
+ * To set a default policy or a probe in code, extend it and pass {@link ObjectOptions} to the constructor.
  */
 export class HalfOpen<Env = unknown> extends DurableObject<Env> {
   readonly #engine: Engine;
   readonly #recovery: Recovery;
 
-  constructor(ctx: DurableObjectState, env: Env, surroundings: Surroundings = {}) {
+  constructor(ctx: DurableObjectState, env: Env, options: ObjectOptions = {}) {
     super(ctx, env);
-    this.#engine = new Engine(ctx.storage, withDefaultPolicy(surroundings, env));
-    this.#recovery = new Recovery(ctx.storage, this.#engine, surroundings.probe);
+    this.#engine = new Engine(ctx.storage, withDefaultPolicy(options, env));
+    this.#recovery = new Recovery(ctx.storage, this.#engine, options.probe);
   }
 
-  /** Asks whether a call may be made. `caller`, up to 64 bytes, is kept with a lease and shown by `inspect`. */
+  /** Decides whether a call may be made. `caller` is kept with a lease and shown by `inspect`; cut at 128 bytes. */
   acquire(dependency: string, caller: string): Reply<Decision> {
     return reply(() => this.#acquire(dependency, caller));
   }
 
-  /** The same, after handing over what was counted since the last time. Each is a call of its own. */
+  /** The same, after outcomes that were counted since the last time are reported, each tally in a call of its own. */
   settleAndAcquire(dependency: string, caller: string, settled: Settlement[]): Reply<Decision> {
     return reply(() => {
-      if (!Array.isArray(settled)) throw invalidArgument(`what is settled must be an array, not ${take.kind(settled)}`);
+      if (!Array.isArray(settled)) throw invalidArgument(`the settlements must be an array, not ${kind(settled)}`);
       for (const one of settled) {
-        if (!take.isRecord(one)) throw invalidArgument(`a settlement must be an object, not ${take.kind(one)}`);
+        if (!isRecord(one)) throw invalidArgument(`a settlement must be an object, not ${kind(one)}`);
         this.#tally(dependency, one.permit, one.tally);
       }
       return this.#acquire(dependency, caller);
     });
   }
 
-  /** Reports the outcome of a call, and how many ms it took where that is known. */
-  report(dependency: string, permit: string, outcome: Outcome, tookMs?: number | bigint | null): Reply<Receipt> {
+  /** Reports the outcome of a call. A report with a lease may be repeated; any other must not be. */
+  report(dependency: string, permit: string, report: Report): Reply<Receipt> {
     return this.#receipt(dependency, () => {
       const held = take.permit(permit);
-      const ended = take.outcome(outcome);
-      const took = take.optionalU64("how long the call took", tookMs);
-      return ({ breaker }, name) => breaker.report(name, held, ended, took);
+      const ended = take.report(report);
+      return ({ breaker }, name) => breaker.report(name, held, ended);
     });
   }
 
@@ -93,52 +93,61 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
 
   /** Shows the breaker. It changes nothing and takes no lease. */
   inspect(dependency: string): Reply<Inspection> {
-    return reply(() => show.inspection(this.#run(dependency, ({ control }, name) => control.inspect(name))));
+    return reply(() => JSON.parse(this.#run(dependency, ({ control }, name) => control.inspect(name))) as Inspection);
   }
 
-  /** The policy that the dependency goes by. */
+  /** The policy of the dependency. */
   policy(dependency: string): Reply<PolicyInForce> {
     return reply(() => {
       const { policy, origin } = this.#run(dependency, ({ control }, name) => control.policy(name));
-      return { policy: writePolicy(policy), origin };
+      return { policy: JSON.parse(policy) as Policy, origin };
     });
   }
 
-  /** Gives the dependency a policy of its own; what it leaves out gets its built-in default. */
-  configure(dependency: string, policy: PolicyInput): Reply<Receipt> {
-    return this.#receipt(dependency, () => ({ control, setup }, name) => {
-      return control.configure(name, readPolicy(policy, setup.builtInPolicy()));
+  /** Gives the dependency a policy of its own, as an object or its JSON text; with null it goes back to the default. */
+  configure(dependency: string, policy: PolicyInput | string | null, operator?: Operator): Reply<Receipt> {
+    return this.#receipt(dependency, () => {
+      const text = policy === null ? undefined : take.policyText(policy);
+      const acting = take.operator(operator);
+      return ({ control }, name) => control.configure(name, text, acting);
     });
   }
 
-  /** Forces a state, or takes that back. With `lastingMs` it ends by itself so long after. The note has up to 100 bytes. */
-  force(dependency: string, mode: Mode, lastingMs?: number | bigint | null, note: string = ""): Reply<Receipt> {
+  /** Forces a state, or takes an override back. With `lastingMs` it ends by itself that many ms after it was set. */
+  force(dependency: string, mode: Mode, lastingMs?: number | bigint | null, operator?: Operator): Reply<Receipt> {
     return this.#receipt(dependency, () => {
       const forced = take.mode(mode);
-      const lasting = take.optionalU64("how long it lasts", lastingMs);
-      const noted = take.text("the note", note);
-      return ({ control }, name) => control.force(name, forced, lasting, noted);
+      const lasting = take.optionalU64("the length of a force", lastingMs);
+      const acting = take.operator(operator);
+      return ({ control }, name) => control.force(name, forced, lasting, acting);
     });
   }
 
   /** Closes the breaker and lets it forget what was. The policy stays. Also mends a damaged record. */
-  reset(dependency: string): Reply<Receipt> {
-    return this.#receipt(dependency, () => ({ control }, name) => control.reset(name));
+  reset(dependency: string, operator?: Operator): Reply<Receipt> {
+    return this.#receipt(dependency, () => {
+      const acting = take.operator(operator);
+      return ({ control }, name) => control.reset(name, acting);
+    });
   }
 
-  /** Removes the record, its history and its policy. What was out stays stale. */
-  forget(dependency: string): Reply<Receipt> {
-    return this.#receipt(dependency, () => ({ control }, name) => control.forget(name));
+  /** Removes the record, its history and its policy. Permits that are out stay stale. */
+  forget(dependency: string, operator?: Operator): Reply<Receipt> {
+    return this.#receipt(dependency, () => {
+      const acting = take.operator(operator);
+      return ({ control }, name) => control.forget(name, acting);
+    });
   }
 
   /**
-   * Removes the record if nobody needs it, and says whether it did: only while it is closed, with nothing forced and no
-   * policy of its own, and only if nothing was written to it for so many ms.
+   * Removes the record of a dependency that is no longer used, and answers whether it did: only while it is closed, with
+   * nothing forced and no policy of its own, and only if nothing was written to it for `idleMs` or longer.
    */
-  prune(dependency: string, idleMs: number | bigint): Reply<boolean> {
+  prune(dependency: string, idleMs: number | bigint, operator?: Operator): Reply<boolean> {
     return reply(() => {
-      const idle = take.u64("how long it was idle", idleMs);
-      return this.#run(dependency, ({ control }, name) => control.prune(name, idle));
+      const idle = take.u64("the idle time", idleMs);
+      const acting = take.operator(operator);
+      return this.#run(dependency, ({ control }, name) => control.prune(name, idle, acting));
     });
   }
 
@@ -147,7 +156,7 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
     return reply(() => {
       const name = take.dependencyName(dependency);
       if (!Number.isInteger(limit) || limit < 1 || limit > 10_000) {
-        throw invalidArgument(`the limit must be a whole number from 1 to 10000, not ${take.kind(limit)}`);
+        throw invalidArgument(`the limit must be a whole number from 1 to 10000, not ${kind(limit)}`);
       }
       return this.#engine.transaction(() => this.#engine.store.history(name, limit));
     });
@@ -163,12 +172,12 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
     return reply(() => this.#recovery.set(take.dependencyName(dependency), settings));
   }
 
-  /** For the object that lists a namespace: adds a dependency. */
+  /** Adds a dependency to the list of a namespace. Only the object that holds the list is called so. */
   enlist(dependency: string): Reply<null> {
     return this.#directory("INSERT OR IGNORE INTO halfopen_directory VALUES (?)", dependency);
   }
 
-  /** Takes it off the list. */
+  /** Takes a dependency off the list. */
   delist(dependency: string): Reply<null> {
     return this.#directory("DELETE FROM halfopen_directory WHERE dependency = ?", dependency);
   }
@@ -177,7 +186,7 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
   enlisted(): Reply<string[]> {
     return reply(() => {
       const query = "SELECT dependency FROM halfopen_directory ORDER BY dependency";
-      const rows = this.#engine.transaction(() => this.#engine.store.rows<{ dependency: string }>(query));
+      const rows = this.#engine.transaction(() => this.#engine.store.select<{ dependency: string }>(query));
       return rows.map(({ dependency }) => dependency);
     });
   }
@@ -189,7 +198,11 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
 
   #acquire(dependency: string, caller: string): Decision {
     const asking = take.text("the caller's name", caller);
-    return show.decision(this.#run(dependency, ({ breaker }, name) => breaker.acquire(name, asking)));
+    const decision = this.#run(dependency, ({ breaker }, name) => breaker.acquire(name, asking));
+    return show.decision(decision, () => {
+      const { policy } = this.#run(dependency, ({ control }, name) => control.policy(name));
+      return (JSON.parse(policy) as Policy).probe_max_ms;
+    });
   }
 
   #tally(dependency: string, permit: string, tally: Tally): wit.Receipt {
@@ -212,23 +225,17 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
   #directory(query: string, dependency: string): Reply<null> {
     return reply(() => {
       const name = take.dependencyName(dependency);
-      this.#engine.transaction(() => this.#engine.store.rows(query, name));
+      this.#engine.transaction(() => this.#engine.store.change(query, name));
       return null;
     });
   }
 }
 
-/** The policy as `wrangler.jsonc` gives it, unless the code gives one. */
-function withDefaultPolicy(surroundings: Surroundings, env: unknown): Surroundings {
-  const given = take.isRecord(env) ? env["HALFOPEN_POLICY"] : undefined;
-  if (given === undefined || surroundings.defaultPolicy !== undefined) return surroundings;
-  let policy: unknown = given;
-  try {
-    if (typeof given === "string") policy = JSON.parse(given) as unknown;
-  } catch {
-    // What is no JSON is no policy either; every call will say so.
-  }
-  return { ...surroundings, defaultPolicy: policy as PolicyInput };
+/** The policy as `wrangler.jsonc` gives it, an object or a JSON text, unless the code gives one. */
+function withDefaultPolicy(options: ObjectOptions, env: unknown): ObjectOptions {
+  const given = typeof env === "object" && env !== null ? (env as Record<string, unknown>)["HALFOPEN_POLICY"] : undefined;
+  if (given === undefined || options.defaultPolicy !== undefined) return options;
+  return { ...options, defaultPolicy: given as PolicyInput };
 }
 
 function reply<T>(work: () => T): Reply<T> {

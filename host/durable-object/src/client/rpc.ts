@@ -1,28 +1,29 @@
 /**
- * Calls of an object from afar: bounded in time, and faults as errors.
+ * Calls of an object, each with a time limit, with faults as errors.
  *
- * The runtime itself repeats what cannot have reached the object, and nothing else; neither is anything repeated here: a
- * report without a lease counts twice when it arrives twice.
+ * No call is repeated here: a report without a lease counts twice when it arrives twice. The runtime itself repeats only
+ * the calls that cannot have reached the object.
  *
  * @module
  */
-import { BreakerError, type Reply } from "./faults.js";
-import type { HalfOpen } from "./half-open.js";
+import { BreakerError, type Reply, messageOf } from "../contract/faults.js";
+import type { HalfOpen } from "../object/durable-object.js";
 
-/** The binding of the Durable Object class, or of one that extends it, whatever its environment. */
+/** The binding of the Durable Object class, or of a class that extends it, with any environment. */
 export type BreakerNamespace = DurableObjectNamespace<HalfOpen<any>>;
 
-/** Where the object is. */
+/** The place of an object. */
 export interface Place {
-  /** Where Cloudflare should make the object, if it does not exist yet. */
+  /** The place where Cloudflare should make the object, if it does not exist yet. */
   locationHint?: DurableObjectLocationHint | undefined;
-  /** Where the object must stay. Each jurisdiction has objects of its own. */
+  /** The jurisdiction in which the object must stay. Each jurisdiction has objects of its own. */
   jurisdiction?: DurableObjectJurisdiction | undefined;
 }
 
 type Stub = DurableObjectStub<HalfOpen>;
 
-export class Reach {
+/** Calls of one object. */
+export class Rpc {
   readonly #objects: BreakerNamespace;
   readonly #name: string;
   readonly #place: Place;
@@ -36,22 +37,22 @@ export class Reach {
   }
 
   /**
-   * Calls the object. `late` is given what the answer may still become once the time is up.
+   * Calls the object. Where the time is up first, `late` gets the answer that may still come.
    *
    * @throws BreakerError the object's fault, or `unreachable`
    */
-  async ask<T>(call: (object: Stub) => PromiseLike<unknown>, late?: (answer: Promise<Reply<T>>) => void): Promise<T> {
+  async call<T>(method: (object: Stub) => PromiseLike<unknown>, late?: (answer: Promise<Reply<T>>) => void): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | null = null;
     const tooLate = new Promise<"too late">((resolve) => {
       timer = setTimeout(() => resolve("too late"), this.#withinMs);
     });
-    // A stub that has failed once is of no more use, so each call has its own; making one costs nothing.
-    const answer = Promise.resolve(call(this.#stub()) as PromiseLike<Reply<T>>);
+    // A stub that has failed once fails again, so each call has its own.
+    const answer = Promise.resolve(method(this.#stub()) as PromiseLike<Reply<T>>);
     let reply: Reply<T> | "too late";
     try {
       reply = await Promise.race([answer, tooLate]);
     } catch (cause) {
-      throw unreachable(`the object could not be reached: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+      throw unreachable(`the object could not be reached: ${messageOf(cause)}`, cause);
     } finally {
       if (timer !== null) clearTimeout(timer);
     }

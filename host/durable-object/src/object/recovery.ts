@@ -3,40 +3,43 @@
  *
  * @module
  */
-import { invalidArgument } from "./faults.js";
-import { isRecord, kind } from "./arguments.js";
+import type { Inspection } from "../contract/documents.js";
+import { BreakerError, invalidArgument, messageOf } from "../contract/faults.js";
+import { retryAfterMs } from "../contract/retry-after.js";
+import type { Outcome } from "../contract/types.js";
+import { isRecord, kind } from "../contract/values.js";
 import { permit, word } from "./convert.js";
 import type { Engine } from "./engine.js";
-import type { Surroundings } from "./surroundings.js";
-import type { Outcome } from "./types.js";
+import type { ObjectOptions } from "./options.js";
 
-/** How a dependency is probed once its open window is over. */
+/** Settings of the probe that an object runs by itself once an open window is over. */
 export interface RecoverySettings {
-  /** Fetched by the object as the probe; a status of 200 to 299 is a success. Without it the alarm only makes itself heard in the log. */
+  /** The URL that the object fetches as the probe; a status of 200 to 299 is a success. Without it the alarm only writes to the log. */
   healthUrl?: string;
   /** The method. Default `GET`. */
   method?: "GET" | "HEAD";
-  /** Headers to send. They are stored in the object as they are: no place for a secret that must not rest. */
+  /** Headers to send. The object stores them as they are, so a secret that must not rest on disk has no place here. */
   headers?: Record<string, string>;
-  /** How long to wait for the answer, in ms, 1 to 60,000; never longer than three quarters of the lease. */
+  /** The time limit of the probe in ms, 1 to 60,000; at most three quarters of the lease. */
   timeoutMs?: number;
 }
 
 const CALLER = "scheduled recovery";
-/** Between two probes of its own the object leaves so many ms. */
+/** The least time between two probes of an object, in ms. */
 const LEAST_GAP = 1_000;
-/** An alarm further away is set this far away, and then again. */
+/** The longest time to an alarm, in ms; one that is further away is set again then. */
 const LONGEST_WAIT = 24 * 60 * 60 * 1_000;
 const LONGEST_PROBE = 60_000;
 
+/** Scheduled recovery of one object. */
 export class Recovery {
   readonly #storage: DurableObjectStorage;
   readonly #engine: Engine;
-  readonly #probe: Surroundings["probe"];
+  readonly #probe: ObjectOptions["probe"];
   #known: Map<string, RecoverySettings> | null = null;
   #lastProbe = 0;
 
-  constructor(storage: DurableObjectStorage, engine: Engine, probe: Surroundings["probe"]) {
+  constructor(storage: DurableObjectStorage, engine: Engine, probe: ObjectOptions["probe"]) {
     this.#storage = storage;
     this.#engine = engine;
     this.#probe = probe;
@@ -51,13 +54,13 @@ export class Recovery {
   set(dependency: string, value: unknown): RecoverySettings | null {
     const settings = value === null ? null : checked(value);
     // The component judges the name.
-    this.#engine.run(({ control }) => control.inspect(dependency));
+    this.#inspect(dependency);
     this.#engine.transaction(() => {
       if (settings === null) {
-        this.#engine.store.rows("DELETE FROM halfopen_recovery WHERE dependency = ?", dependency);
+        this.#engine.store.change("DELETE FROM halfopen_recovery WHERE dependency = ?", dependency);
       } else {
         const text = JSON.stringify(settings);
-        this.#engine.store.rows("INSERT OR REPLACE INTO halfopen_recovery VALUES (?, ?)", dependency, text);
+        this.#engine.store.change("INSERT OR REPLACE INTO halfopen_recovery VALUES (?, ?)", dependency, text);
       }
     });
     this.#known = null;
@@ -65,25 +68,25 @@ export class Recovery {
     return settings;
   }
 
-  /** Follows a change of a record, which stands whatever becomes of the alarm. */
+  /** Sets the alarm anew after a change of a record. The change stands also where the alarm cannot be set. */
   changed(dependency: string): void {
     try {
       if (this.#all().has(dependency)) this.schedule();
     } catch (error) {
-      console.warn(`halfopen: the alarm of ${JSON.stringify(dependency)} was not set: ${String(error)}`);
+      console.warn(`halfopen: the alarm of ${JSON.stringify(dependency)} was not set: ${messageOf(error)}`);
     }
   }
 
   /** Sets the alarm to when the next probe is due. It becomes durable together with what was written before it. */
   schedule(): void {
-    const now = this.#engine.now();
+    const now = Number(this.#engine.now());
     let wait: number | null = null;
     for (const [dependency, settings] of this.#all()) {
-      const due = this.#engine.run(({ control }) => control.inspect(dependency)).nextDue;
-      if (due === undefined) continue;
-      let left = Math.min(Number(due > now ? due - now : 0n), LONGEST_WAIT);
+      const due = this.#inspect(dependency).next_due;
+      if (due === null) continue;
+      let left = Math.min(Math.max(due - now, 0), LONGEST_WAIT);
       if (this.#runs(settings)) left = Math.max(left, Math.min(this.#lastProbe + LEAST_GAP - Date.now(), LEAST_GAP));
-      // It has been heard of, and the next to come is the probe.
+      // The log has it already.
       else if (left === 0) continue;
       wait = Math.min(wait ?? LONGEST_WAIT, left);
     }
@@ -93,7 +96,7 @@ export class Recovery {
   /** The alarm: runs the probes that are due. */
   async alarm(): Promise<void> {
     for (const [dependency, settings] of this.#all()) {
-      if (!this.#engine.run(({ control }) => control.inspect(dependency)).probeDue) continue;
+      if (!this.#inspect(dependency).probe_due) continue;
       if (this.#runs(settings)) await this.#recover(dependency, settings);
       else console.log(JSON.stringify({ halfopen: "probe due", dependency }));
     }
@@ -105,12 +108,13 @@ export class Recovery {
     if (decision.tag !== "probe") return;
     const { permit: held, expiresIn } = decision.val;
     this.#lastProbe = Date.now();
-    // No transaction is open here: the answer may take as long as it likes, and others are served meanwhile.
+    // No transaction is open here: the object answers other callers while the probe runs.
     const limit = Math.max(1, Math.min(settings.timeoutMs ?? LONGEST_PROBE, (Number(expiresIn) * 3) / 4));
     const signal = AbortSignal.timeout(Math.floor(limit));
-    const outcome = await this.#outcome(dependency, settings, String(held.lease ?? ""), signal);
+    const { outcome, cause, retryAfter } = await this.#outcome(dependency, settings, String(held.lease ?? ""), signal);
     const took = BigInt(Math.max(0, Date.now() - this.#lastProbe));
-    const receipt = this.#engine.run(({ breaker }) => breaker.report(dependency, held, outcome, took));
+    const report = { outcome, took, caller: CALLER, cause, ...(retryAfter === null ? {} : { retryAfter: BigInt(retryAfter) }) };
+    const receipt = this.#engine.run(({ breaker }) => breaker.report(dependency, held, report));
     const stale = receipt.verdict.tag === "stale" ? word(receipt.verdict.val) : null;
     console.log(JSON.stringify({ halfopen: "probed", dependency, permit: permit(held), outcome, stale, state: receipt.state }));
   }
@@ -120,15 +124,16 @@ export class Recovery {
     settings: RecoverySettings,
     token: string,
     signal: AbortSignal,
-  ): Promise<Outcome> {
+  ): Promise<{ outcome: Outcome; cause: string; retryAfter: number | null }> {
+    const ended = (outcome: Outcome, cause = "", retryAfter: number | null = null) => ({ outcome, cause, retryAfter });
     try {
-      if (settings.healthUrl === undefined) return (await this.#probe?.({ dependency, token, signal })) ?? "ignored";
+      if (settings.healthUrl === undefined) return ended((await this.#probe?.({ dependency, token, signal })) ?? "ignored");
       const { method = "GET", headers = {} } = settings;
       const response = await fetch(settings.healthUrl, { method, headers, signal, redirect: "manual" });
       await response.body?.cancel();
-      return response.ok ? "success" : "failure";
-    } catch {
-      return signal.aborted ? "timeout" : "failure";
+      return response.ok ? ended("success") : ended("failure", `HTTP ${response.status}`, retryAfterMs(response));
+    } catch (error) {
+      return ended(signal.aborted ? "timeout" : "failure", messageOf(error));
     }
   }
 
@@ -139,10 +144,24 @@ export class Recovery {
   #all(): Map<string, RecoverySettings> {
     this.#known ??= new Map(
       this.#engine
-        .transaction(() => this.#engine.store.rows<Record<string, string>>("SELECT * FROM halfopen_recovery"))
-        .map((row) => [String(row["dependency"]), JSON.parse(String(row["settings"])) as RecoverySettings]),
+        .transaction(() => this.#engine.store.select<Record<string, string>>("SELECT * FROM halfopen_recovery"))
+        .map((row) => [String(row["dependency"]), stored(String(row["settings"]))]),
     );
     return this.#known;
+  }
+
+  #inspect(dependency: string): Inspection {
+    return JSON.parse(this.#engine.run(({ control }) => control.inspect(dependency))) as Inspection;
+  }
+}
+
+/** Settings as they were stored. */
+function stored(text: string): RecoverySettings {
+  try {
+    return checked(JSON.parse(text));
+  } catch (error) {
+    const message = `the recovery settings are damaged; set them again: ${messageOf(error)}`;
+    throw new BreakerError({ code: "storage", kind: "corrupt", message }, { cause: error });
   }
 }
 
