@@ -1,4 +1,4 @@
-//! The crate `halfopen` as its users get it: packaged, with the built component, on a toolchain that cannot build one.
+//! The crates as an application gets them: packaged, with the built component, on a toolchain that cannot build one.
 
 use std::ffi::OsString;
 use std::fs;
@@ -22,26 +22,42 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// Packages the crate from a copy of the tree that holds the built component, and unpacks it.
-fn packaged(into: &Path) -> PathBuf {
+/// The crates that an application needs for the default features and the native engine.
+const CRATES: [&str; 6] =
+    ["halfopen", "halfopen-component", "halfopen-contract", "halfopen-guest", "halfopen-native", "halfopen-sqlite"];
+
+/// Packages the crates from a copy of the tree that holds the built component, and unpacks them.
+fn unpack_packages(into: &Path) {
     let tree = into.join("tree");
     tree::copy(&tree);
-    let component = tree.join("host/wasmtime/component/halfopen.wasm");
-    fs::create_dir_all(component.parent().expect("it is in a folder")).expect("the copy is writable");
-    succeed(Command::new(program()).args(["component", "write"]).arg(&component));
+    succeed(Command::new(program()).args(["component", "write"]).arg(tree.join("host/rust/component/halfopen.wasm")));
     let target = into.join("package");
-    succeed(
-        cargo()
-            .args(["package", "--package", "halfopen", "--no-verify", "--allow-dirty", "--offline", "--quiet"])
-            .arg("--target-dir")
-            .arg(&target)
-            .current_dir(&tree),
-    );
-    let version = env!("CARGO_PKG_VERSION");
-    succeed(
-        Command::new("tar").arg("xzf").arg(target.join(format!("package/halfopen-{version}.crate"))).current_dir(into),
-    );
-    into.join(format!("halfopen-{version}"))
+    let mut package = cargo();
+    package.args(["package", "--no-verify", "--allow-dirty", "--offline", "--quiet", "--target-dir"]).arg(&target);
+    for name in CRATES {
+        package.args(["--package", name]);
+    }
+    succeed(package.current_dir(&tree));
+    for name in CRATES {
+        let file = target.join(format!("package/{}.crate", with_version(name)));
+        succeed(Command::new("tar").arg("xzf").arg(file).current_dir(into));
+    }
+}
+
+fn with_version(name: &str) -> String {
+    format!("{name}-{}", env!("CARGO_PKG_VERSION"))
+}
+
+/// A manifest that takes the crates from where they were unpacked.
+fn manifest(packages: &Path) -> String {
+    let path = |name: &str| format!("{name} = {{ path = {:?} }}\n", packages.join(with_version(name)));
+    let patches: String = CRATES.iter().map(|name| path(name)).collect();
+    format!(
+        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhalfopen = \"{}\"\n\n\
+         [patch.crates-io]\n{patches}\n[workspace]\n\n{}",
+        env!("CARGO_PKG_VERSION"),
+        dev_profile()
+    )
 }
 
 /// Where the toolchain is that runs the tests.
@@ -50,7 +66,7 @@ fn sysroot() -> PathBuf {
     PathBuf::from(String::from_utf8(found.stdout).expect("paths are UTF-8").trim())
 }
 
-/// So that nothing can add the target.
+/// A path on which nothing can add the target.
 fn path_without_rustup() -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| !folder.join("rustup").exists());
@@ -88,9 +104,9 @@ fn dev_profile() -> String {
 }
 
 #[test]
-fn a_package_brings_the_component_and_builds_where_no_component_can_be_built() {
+fn packages_build_where_no_component_can_be_built() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let package = packaged(folder.path());
+    unpack_packages(folder.path());
     let rustc = compiler_without_wasm(folder.path());
     let source = folder.path().join("lib.rs");
     fs::write(&source, "").expect("the folder is writable");
@@ -105,19 +121,11 @@ fn a_package_brings_the_component_and_builds_where_no_component_can_be_built() {
 
     let user = folder.path().join("user");
     fs::create_dir_all(user.join("src")).expect("the folder is writable");
-    // With wasmtime as the tests have it, which is not built again then.
-    let manifest = format!(
-        "[package]\nname = \"user\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nhalfopen = {{ path = {:?}, \
-         features = [\"plugin\"] }}\nwasmtime = {{ version = \"48\", default-features = false, features = \
-         [\"pooling-allocator\"] }}\n\n[workspace]\n\n{}",
-        package,
-        dev_profile()
-    );
-    fs::write(user.join("Cargo.toml"), manifest).expect("the folder is writable");
+    fs::write(user.join("Cargo.toml"), manifest(folder.path())).expect("the folder is writable");
     fs::write(user.join("src/main.rs"), "fn main() {\n    let host = halfopen::Host::open(\"memory\").expect(\"it opens\");\n    assert!(host.list().expect(\"it lists\").is_empty());\n}\n")
         .expect("the folder is writable");
     fs::copy(root().join("Cargo.lock"), user.join("Cargo.lock")).expect("the folder is writable");
-    // That of the tests: much of what is needed has been built there.
+    // The target folder of the tests: most of the dependencies have been built there.
     let test = std::env::current_exe().expect("a test knows its own binary");
     let target = test.ancestors().nth(3).expect("tests are in deps/ of the profile's folder").to_owned();
     succeed(
