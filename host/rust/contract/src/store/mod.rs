@@ -23,6 +23,7 @@
 mod address;
 mod error;
 mod memory;
+pub mod parameter;
 mod record;
 mod stream;
 mod traits;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use halfopen::store::postgres::PostgresStore;
-use halfopen::store::{CommitOutcome, Key, Snapshot, Store, StoreError, Write};
+use halfopen_contract::store::{CommitOutcome, Key, Snapshot, Store, StoreError, Write};
+use halfopen_postgres::PostgresStore;
 
 use crate::server::Server;
 

@@ -2,13 +2,11 @@
 
 use std::process::{Child, Command, Stdio};
 
-use halfopen::store::postgres::PostgresStore;
-use halfopen::store::{CommitOutcome, Key, Store, StoreError, Write};
-use halfopen::{BreakerError, Decision, OpenError, Outcome};
-use halfopen_tests::breakers::until;
-use halfopen_tests::herd::Place;
+use crate::patience::until;
+use halfopen_contract::store::{CommitOutcome, Key, OpenError, Store, StoreError, Write};
+use halfopen_postgres::PostgresStore;
 
-use crate::account::{self, counting};
+use crate::account;
 use crate::server::{PROGRAMS, Server};
 
 const KEY: Key<'static> = Key { namespace: "refusals", dependency: "pay" };
@@ -59,38 +57,34 @@ impl Drop for Other {
     }
 }
 
-pub fn a_record_that_others_keep_locked_is_an_error_and_readable() {
+pub fn a_locked_record_is_an_error_and_readable() {
     let server = Server::new("");
-    let place = Place::at(&server.address("timeout=500ms"));
-    let breaker = place.host(&counting()).breaker("pay");
-    let Ok(Decision::Proceed(guard)) = breaker.acquire() else { panic!("it is closed") };
-    let permit = guard.permit();
-    assert!(guard.failure().unwrap().is_applied());
+    let store = PostgresStore::open(&server.address("timeout=500ms")).unwrap();
+    assert_eq!(store.commit(&[write(0)]).unwrap(), [CommitOutcome::Committed]);
 
     let other = Other::begin(&server, "SELECT FROM halfopen.record FOR UPDATE");
     for _ in 0..2 {
-        let error = breaker.report(permit, Outcome::Failure, None).unwrap_err();
-        assert!(matches!(error, BreakerError::Store(StoreError::Unavailable { .. })), "{error}");
+        let error = store.commit(&[write(1)]).unwrap_err();
+        assert!(matches!(error, StoreError::Unavailable { .. }), "{error}");
         assert!(error.to_string().contains("took too long"), "{error}");
     }
-    assert!(matches!(breaker.acquire(), Ok(Decision::Proceed(_))), "who only reads goes on");
-    assert_eq!(breaker.inspect().unwrap().failures, 1);
+    assert_eq!(store.load(KEY).unwrap().version, 1, "a reader goes on");
     other.end(&server);
-    assert!(breaker.report(permit, Outcome::Failure, None).unwrap().is_applied());
-    assert_eq!(breaker.inspect().unwrap().failures, 2);
+    assert_eq!(store.commit(&[write(1)]).unwrap(), [CommitOutcome::Committed]);
+    assert_eq!(store.load(KEY).unwrap().version, 2);
 }
 
-pub fn where_transactions_are_serializable_everything_counts_once() {
+pub fn serializable_transactions_count_everything_once() {
     let server = Server::new("");
     for level in ["serializable", "repeatable%5C%20read"] {
-        let place = Place::at(&server.address(&format!("options=-c%20default_transaction_isolation={level}")));
-        account::keep(&place, 6, |account| (0..10).for_each(|_| account.go_on("work goes on"))).is_flawless();
+        let address = server.address(&format!("options=-c%20default_transaction_isolation={level}"));
+        account::keep(&address, 6, |account| (0..10).for_each(|_| account.go_on("work goes on"))).is_flawless();
     }
     let conflicts = server.sql("SELECT xact_rollback > 0 FROM pg_stat_database WHERE datname = 'postgres'");
     assert_eq!(conflicts, "t", "there was no conflict, so nothing was tested");
 }
 
-pub fn a_database_that_is_made_read_only_refuses_writes_until_it_is_not() {
+pub fn a_read_only_database_refuses_writes_until_it_is_not() {
     let server = Server::new("");
     let store = PostgresStore::open(&server.address("")).unwrap();
     assert_eq!(store.commit(&[write(0)]).unwrap(), [CommitOutcome::Committed]);
@@ -110,7 +104,7 @@ pub fn a_database_that_is_made_read_only_refuses_writes_until_it_is_not() {
     assert_eq!(store.commit(&[write(1)]).unwrap(), [CommitOutcome::Committed]);
 }
 
-pub fn a_standby_is_refused_and_passed_over_for_the_primary() {
+pub fn a_standby_is_refused_and_passed_over() {
     let primary = Server::new("");
     let store = PostgresStore::open(&primary.address("")).unwrap();
     assert_eq!(store.commit(&[write(0)]).unwrap(), [CommitOutcome::Committed]);
@@ -129,7 +123,7 @@ pub fn a_standby_is_refused_and_passed_over_for_the_primary() {
     assert_eq!(store.commit(&[write(2)]).unwrap(), [CommitOutcome::Committed]);
 }
 
-pub fn who_is_not_let_in_is_told_why_and_no_password() {
+pub fn a_refused_user_learns_why_and_no_password() {
     let server = Server::new("");
     server.sql("CREATE ROLE me LOGIN PASSWORD 'right'");
     let rules = std::path::Path::new(&server.data()).join("pg_hba.conf");
@@ -143,7 +137,7 @@ pub fn who_is_not_let_in_is_told_why_and_no_password() {
     let rightless = refused(&at("me:right", "postgres"));
     let silent = refused(&at("me", "postgres"));
     for (error, says) in [
-        (&wrong, "does not let this user in"),
+        (&wrong, "refuses this user"),
         (&missing, "no such database"),
         (&rightless, "lacks a right"),
         (&silent, "password missing"),
@@ -155,7 +149,7 @@ pub fn who_is_not_let_in_is_told_why_and_no_password() {
     }
 }
 
-pub fn who_has_no_right_to_create_needs_none() {
+pub fn a_user_without_the_right_to_create_needs_none() {
     let server = Server::new("");
     server.sql("CREATE ROLE app LOGIN");
     drop(PostgresStore::open(&server.address("")).unwrap());
@@ -167,9 +161,14 @@ pub fn who_has_no_right_to_create_needs_none() {
          GRANT SELECT ON halfopen.migration TO app;
          GRANT SELECT, INSERT, UPDATE, DELETE ON halfopen.record, halfopen.namespace, halfopen.transition TO app;",
     );
-    let place = Place::at(&address);
-    account::keep(&place, 2, |_| {}).is_flawless();
-    place.host(&counting()).remove_namespace().unwrap();
+    account::keep(&address, 2, |_| {}).is_flawless();
+    let store = PostgresStore::open(&address).unwrap();
+    let text = [r#"{"reason":"forced"}"#.to_owned()];
+    assert_eq!(store.commit(&[Write { transitions: &text, ..write(0) }]).unwrap(), [CommitOutcome::Committed]);
+    let removal = Write { data: None, transitions: &text, ..write(1) };
+    assert_eq!(store.commit(&[removal]).unwrap(), [CommitOutcome::Committed]);
+    store.compact(KEY.namespace).unwrap();
+    store.remove_namespace(KEY.namespace).unwrap();
 }
 
 pub fn a_schema_of_a_later_release_is_left_alone() {
@@ -196,7 +195,7 @@ fn certificates(folder: &std::path::Path) {
     openssl("x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem");
 }
 
-pub fn certificates_are_checked_as_asked_for() {
+pub fn certificates_are_checked_as_sslmode_says() {
     let server = Server::new("");
     let folder = tempfile::tempdir().unwrap();
     let at = |host: &str, parameters: &str| format!("postgres://postgres@{host}:{}/postgres?{parameters}", server.port);

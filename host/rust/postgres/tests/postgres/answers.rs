@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use halfopen::store::postgres::PostgresStore;
-use halfopen::store::{CommitOutcome, Key, Store, StoreError, Write};
-use halfopen::{State, Transition, TransitionReason};
-use halfopen_tests::breakers::until;
-use halfopen_tests::proxy::{Fate, Proxy};
+use crate::patience::until;
+use crate::proxy::{Fate, Proxy};
+use halfopen_contract::store::{CommitOutcome, Key, Store, StoreError, Write};
+use halfopen_postgres::PostgresStore;
 
 use crate::server::{Server, address_at};
 
@@ -15,10 +14,11 @@ const KEY: Key<'static> = Key { namespace: "answers", dependency: "pay" };
 /// The bytes that only the commit in question holds.
 const MINE: &[u8] = b"written by the one whose answer is lost";
 
-const ADDED: [Transition; 1] =
-    [Transition { from: State::Closed, to: State::Open, at: 1, epoch: 1, reason: TransitionReason::Forced }];
+fn added() -> Vec<String> {
+    vec![r#"{"from":"closed","to":"open","at":1,"epoch":1,"reason":"forced"}"#.to_owned()]
+}
 
-fn write<'a>(based_on: u64, data: &'a [u8], transitions: &'a [Transition]) -> Write<'a> {
+fn write<'a>(based_on: u64, data: &'a [u8], transitions: &'a [String]) -> Write<'a> {
     Write { key: KEY, based_on, version: based_on + 1, data: Some(data), transitions, history: 100 }
 }
 
@@ -52,7 +52,7 @@ impl Scene {
     }
 
     fn commit(&self) -> Result<Vec<CommitOutcome>, StoreError> {
-        let result = self.through.commit(&[write(1, MINE, &ADDED)]);
+        let result = self.through.commit(&[write(1, MINE, &added())]);
         assert!(self.proxy.is_sprung(), "nothing was lost");
         result
     }
@@ -61,7 +61,7 @@ impl Scene {
     fn is_done_once(&self) {
         let found = self.past.load(KEY).unwrap();
         assert_eq!((found.version, found.data.as_deref()), (2, Some(MINE)));
-        assert_eq!(self.past.history(KEY, 10).unwrap(), ADDED);
+        assert_eq!(self.past.history(KEY, 10).unwrap(), added());
     }
 }
 
@@ -89,12 +89,12 @@ pub fn a_commit_that_arrives_late_is_not_made_twice() {
     scene.is_done_once();
 }
 
-pub fn a_commit_whose_answer_was_lost_is_recognised_though_others_have_written_since() {
+pub fn a_lost_answer_is_recognised_after_later_writes() {
     let scene = Scene::new("");
     scene.proxy.trap(MINE, Fate::AnswerLost, scene.others(30));
     assert_eq!(scene.commit().unwrap(), [CommitOutcome::Committed]);
     assert_eq!(scene.past.load(KEY).unwrap().version, 32);
-    assert_eq!(scene.past.history(KEY, 10).unwrap(), ADDED);
+    assert_eq!(scene.past.history(KEY, 10).unwrap(), added());
 }
 
 pub fn a_commit_that_never_arrived_and_was_overtaken_is_stale() {
@@ -103,10 +103,10 @@ pub fn a_commit_that_never_arrived_and_was_overtaken_is_stale() {
     let outcomes = scene.commit().unwrap();
     let [CommitOutcome::Stale(present)] = outcomes.as_slice() else { panic!("{outcomes:?}") };
     assert_eq!((present.version, present.data.as_deref()), (31, Some(&b"theirs"[..])));
-    assert_eq!(scene.past.history(KEY, 10).unwrap(), []);
+    assert_eq!(scene.past.history(KEY, 10).unwrap(), Vec::<String>::new());
 }
 
-pub fn a_commit_that_cannot_be_told_any_more_is_in_doubt() {
+pub fn a_commit_with_too_many_writes_after_it_is_in_doubt() {
     for fate in [Fate::AnswerLost, Fate::RequestLost] {
         let scene = Scene::new("");
         scene.proxy.trap(MINE, fate, scene.others(100));
@@ -114,7 +114,7 @@ pub fn a_commit_that_cannot_be_told_any_more_is_in_doubt() {
     }
 }
 
-pub fn a_commit_that_cannot_be_asked_about_is_in_doubt_in_bounded_time() {
+pub fn a_commit_without_any_answer_is_in_doubt_in_time() {
     let scene = Scene::new("timeout=500ms");
     scene.proxy.trap(MINE, Fate::AnswerLost, || {});
     std::thread::scope(|scope| {
@@ -131,18 +131,18 @@ pub fn a_commit_that_cannot_be_asked_about_is_in_doubt_in_bounded_time() {
     until("it comes back", || scene.through.load(KEY).ok());
 }
 
-pub fn of_several_writes_each_is_recognised_for_itself() {
+pub fn each_of_several_writes_is_recognised_for_itself() {
     let scene = Scene::new("");
     let other = Key { dependency: "another", ..KEY };
     scene.proxy.trap(MINE, Fate::AnswerLost, scene.others(3));
     let removal = Write { key: other, based_on: 0, version: 1, data: None, transitions: &[], history: 10 };
-    let anew = Write { key: other, based_on: 1, version: 2, data: Some(b"anew"), transitions: &ADDED, history: 10 };
+    let anew = Write { key: other, based_on: 1, version: 2, data: Some(b"anew"), transitions: &added(), history: 10 };
     let stale = Write { based_on: 0, version: 1, ..write(0, b"stale", &[]) };
-    let outcomes = scene.through.commit(&[removal, write(1, MINE, &ADDED), stale, anew]).unwrap();
+    let outcomes = scene.through.commit(&[removal, write(1, MINE, &added()), stale, anew]).unwrap();
     assert!(scene.proxy.is_sprung());
     let done: Vec<bool> = outcomes.iter().map(|outcome| *outcome == CommitOutcome::Committed).collect();
     assert_eq!(done, [true, true, false, true], "{outcomes:?}");
     assert_eq!(scene.past.load(other).unwrap().version, 2);
-    assert_eq!(scene.past.history(other, 10).unwrap(), ADDED);
+    assert_eq!(scene.past.history(other, 10).unwrap(), added());
     assert_eq!(scene.past.load(KEY).unwrap().version, 5);
 }

@@ -2,21 +2,19 @@
 
 use std::time::Duration;
 
-use halfopen::store::postgres::PostgresStore;
-use halfopen::store::{Key, Store, StoreError};
-use halfopen::{Decision, State};
-use halfopen_tests::breakers::{make_due, policy, until};
-use halfopen_tests::herd::Place;
-use halfopen_tests::proxy::Proxy;
+use crate::proxy::Proxy;
+use halfopen_contract::store::{CommitOutcome, Key, Store, StoreError, Write};
+use halfopen_postgres::PostgresStore;
 
 use crate::account;
+use crate::patience::until;
 use crate::server::{Server, address_at};
 
 const KEY: Key<'static> = Key { namespace: "outages", dependency: "pay" };
 
 fn restarted(mode: &str) {
     let server = Server::new("");
-    account::keep(&Place::at(&server.address("")), 4, |account| {
+    account::keep(&server.address(""), 4, |account| {
         for _ in 0..3 {
             server.stop(mode);
             server.start();
@@ -25,17 +23,17 @@ fn restarted(mode: &str) {
     });
 }
 
-pub fn a_server_that_is_restarted_amid_work_loses_nothing() {
+pub fn a_server_that_restarts_during_work_loses_nothing() {
     restarted("fast");
 }
 
-pub fn a_server_that_crashes_amid_work_loses_nothing() {
+pub fn a_server_that_crashes_during_work_loses_nothing() {
     restarted("immediate");
 }
 
-pub fn terminated_connections_are_replaced_and_everything_counts_once() {
+pub fn terminated_connections_are_replaced() {
     let server = Server::new("");
-    let account = account::keep(&Place::at(&server.address("")), 4, |account| {
+    let account = account::keep(&server.address(""), 4, |account| {
         for _ in 0..20 {
             server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'halfopen'");
             account.go_on("everybody has another connection");
@@ -44,10 +42,10 @@ pub fn terminated_connections_are_replaced_and_everything_counts_once() {
     account.is_flawless();
 }
 
-pub fn a_network_that_breaks_amid_work_loses_nothing() {
+pub fn a_network_that_breaks_during_work_loses_nothing() {
     let server = Server::new("");
     let proxy = Proxy::before(server.port);
-    account::keep(&Place::at(&address_at(proxy.port(), "")), 4, |account| {
+    account::keep(&address_at(proxy.port(), ""), 4, |account| {
         for _ in 0..20 {
             proxy.cut_once();
             account.go_on("everybody has another connection");
@@ -59,22 +57,20 @@ pub fn a_network_that_breaks_amid_work_loses_nothing() {
     });
 }
 
-pub fn a_slow_network_makes_it_slow_and_no_more() {
+pub fn a_slow_network_slows_the_store_and_no_more() {
     let server = Server::new("");
     let proxy = Proxy::before(server.port);
-    let place = Place::at(&address_at(proxy.port(), ""));
-    let breaker = place.host(&policy()).breaker("pay");
+    let address = address_at(proxy.port(), "");
+    let (one, other) = (PostgresStore::open(&address).unwrap(), PostgresStore::open(&address).unwrap());
     proxy.delay(Duration::from_millis(200));
-    make_due(&breaker);
-    let Ok(Decision::Probe(guard)) = breaker.acquire() else { panic!("a probe is due") };
-    let other = place.host(&policy()).breaker("pay");
-    assert!(matches!(other.acquire(), Ok(Decision::Defer(_))));
-    assert!(guard.success().unwrap().is_applied());
-    assert_eq!(breaker.inspect().unwrap().state, State::Closed);
-    account::keep(&place, 3, |_| {}).is_flawless();
+    let write = Write { key: KEY, based_on: 0, version: 1, data: Some(b"x"), transitions: &[], history: 1 };
+    assert_eq!(one.commit(&[write]).unwrap(), [CommitOutcome::Committed]);
+    assert_eq!(other.load(KEY).unwrap().version, 1);
+    assert!(matches!(other.commit(&[write]).unwrap()[..], [CommitOutcome::Stale(_)]));
+    account::keep(&address, 3, |_| {}).is_flawless();
 }
 
-pub fn a_store_that_is_opened_during_an_outage_comes_back_by_itself() {
+pub fn a_store_opened_during_an_outage_recovers() {
     let server = Server::new("");
     server.stop("fast");
     let store = PostgresStore::open(&server.address("")).unwrap();
@@ -85,7 +81,7 @@ pub fn a_store_that_is_opened_during_an_outage_comes_back_by_itself() {
     until("it comes back", || store.load(KEY).ok());
 }
 
-pub fn a_server_that_says_nothing_is_an_error_in_bounded_time() {
+pub fn a_silent_server_is_an_error_in_bounded_time() {
     let server = Server::new("");
     let proxy = Proxy::before(server.port);
     let store = PostgresStore::open(&address_at(proxy.port(), "timeout=300ms&connect_timeout=300ms")).unwrap();

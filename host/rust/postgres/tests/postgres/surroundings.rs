@@ -4,19 +4,16 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use halfopen::Decision;
-use halfopen::store::postgres::PostgresStore;
-use halfopen::store::{CommitOutcome, Key, Store, Write};
-use halfopen_tests::herd::Place;
+use halfopen_contract::store::{CommitOutcome, Key, Store, Write};
+use halfopen_postgres::PostgresStore;
 
-use crate::account::counting;
 use crate::server::Server;
 
 fn key(dependency: &str) -> Key<'_> {
     Key { namespace: "surroundings", dependency }
 }
 
-pub fn many_who_open_an_empty_database_at_once_make_one_schema() {
+pub fn many_openers_of_an_empty_database_make_one_schema() {
     let server = Server::new("");
     let start = Barrier::new(8);
     thread::scope(|scope| {
@@ -30,7 +27,7 @@ pub fn many_who_open_an_empty_database_at_once_make_one_schema() {
     assert_eq!(server.sql("SELECT count(*) FROM halfopen.migration"), "1");
 }
 
-pub fn a_schema_that_was_dropped_is_made_anew() {
+pub fn a_dropped_schema_is_made_anew() {
     let server = Server::new("");
     let store = PostgresStore::open(&server.address("schema=my%20own")).unwrap();
     let write = Write { key: key("a"), based_on: 0, version: 1, data: Some(b"x"), transitions: &[], history: 1 };
@@ -42,16 +39,15 @@ pub fn a_schema_that_was_dropped_is_made_anew() {
     }
 }
 
-pub fn it_may_be_called_from_inside_a_runtime() {
+pub fn the_store_works_inside_a_runtime() {
     let server = Server::new("");
-    let place = Place::at(&server.address(""));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let breaker = place.host(&counting()).breaker("pay");
-        let Ok(Decision::Proceed(guard)) = breaker.acquire() else { panic!("it is closed") };
-        assert!(guard.failure().unwrap().is_applied());
-        assert_eq!(breaker.call_async(async || Ok::<_, ()>(7)).await.unwrap(), 7);
-        // And what it made is dropped in here as well.
+        let store = PostgresStore::open(&server.address("")).unwrap();
+        let write = Write { key: key("a"), based_on: 0, version: 1, data: Some(b"x"), transitions: &[], history: 1 };
+        assert_eq!(store.commit(&[write]).unwrap(), [CommitOutcome::Committed]);
+        assert_eq!(store.load(key("a")).unwrap().version, 1);
+        // The store and its connections are dropped inside the runtime, too.
     });
 }
 

@@ -1,0 +1,178 @@
+//! The meaning of PostgreSQL's errors: for the user, and for a retry.
+
+use std::error::Error as _;
+use std::io;
+
+use halfopen_contract::store::StoreError;
+use tokio_postgres::Error;
+use tokio_postgres::error::{DbError, Severity, SqlState};
+
+use crate::options::PostgresOptions;
+
+/// The failure of an attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub error: StoreError,
+    pub kind: FailureKind,
+}
+
+/// The consequence of a failure for its operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// Not done; a retry would fail too.
+    Refused,
+    /// Not done, because of a concurrent transaction.
+    Conflict,
+    /// Not done: the server no longer knows a statement or a table.
+    Outdated,
+    /// Not done: there was no connection.
+    Unreachable,
+    /// Done or not: the connection was lost, or the time ran out, before the answer.
+    Lost,
+}
+
+impl Failure {
+    pub fn unreachable(error: StoreError) -> Failure {
+        Failure { error, kind: FailureKind::Unreachable }
+    }
+}
+
+const READ_ONLY: &str =
+    "it allows no writes: it is a standby, or default_transaction_read_only is on; give the address of the primary";
+
+impl PostgresOptions {
+    pub(crate) fn unavailable(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Unavailable { place: self.place.clone(), why: why.into() }
+    }
+
+    fn denied(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Denied { place: self.place.clone(), why: why.into() }
+    }
+
+    pub(crate) fn corrupt(&self, why: impl std::fmt::Display) -> StoreError {
+        let why = format!("a row holds data that this program never wrote ({why}); restore the database");
+        StoreError::Corrupt { place: self.place.clone(), why }
+    }
+
+    pub(crate) fn in_doubt(&self, why: impl Into<String>) -> StoreError {
+        StoreError::InDoubt { place: self.place.clone(), why: why.into() }
+    }
+
+    pub(crate) fn other(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Other { place: self.place.clone(), why: why.into() }
+    }
+
+    /// No answer came in time.
+    pub(crate) fn timed_out(&self) -> StoreError {
+        let waited = self.timeout.as_millis();
+        self.unavailable(format!("the server did not answer within {waited} ms; check the server and the network"))
+    }
+
+    /// The error of a connection that the server or the network refused.
+    pub(crate) fn not_connected(&self, error: &Error) -> StoreError {
+        if let Some(error) = error.as_db_error() {
+            return self.db_error(error);
+        }
+        let why = reasons(error);
+        match error.source().map(|source| source.downcast_ref::<io::Error>()) {
+            // The driver's error where `target_session_attrs` does not hold.
+            Some(Some(cause)) if cause.kind() == io::ErrorKind::PermissionDenied => self.denied(READ_ONLY),
+            Some(Some(cause)) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
+                self.denied(format!("TLS fails ({why}); check the server's certificate, `sslmode` and `sslrootcert`"))
+            }
+            // The server speaks no TLS, or needs a password that the address does not give.
+            Some(None) => self.denied(format!("it cannot be used as the address says ({why})")),
+            _ => self.unavailable(format!("it cannot be reached ({why}); is the server up, and the address right?")),
+        }
+    }
+
+    /// The failure of an attempt that had a connection.
+    pub(crate) fn failure(&self, error: &Error) -> Failure {
+        if let Some(error) = error.as_db_error() {
+            return Failure { error: self.db_error(error), kind: kind(error) };
+        }
+        if error.source().is_some_and(|source| !source.is::<io::Error>()) {
+            return Failure { error: self.corrupt(reasons(error)), kind: FailureKind::Refused };
+        }
+        let why = format!("the connection was lost ({}); try again", reasons(error));
+        Failure { error: self.unavailable(why), kind: FailureKind::Lost }
+    }
+
+    fn db_error(&self, error: &DbError) -> StoreError {
+        let message = error.message();
+        match *error.code() {
+            SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+                self.denied(format!("the server refuses this user ({message}); check the user and the password"))
+            }
+            SqlState::INVALID_CATALOG_NAME => {
+                self.denied(format!("there is no such database ({message}); create it, or give another"))
+            }
+            SqlState::INSUFFICIENT_PRIVILEGE => self.denied(format!(
+                "this user lacks a right ({message}); grant the rights that the documentation lists, or open the store \
+                 once as a user with the right to create"
+            )),
+            SqlState::READ_ONLY_SQL_TRANSACTION => self.denied(READ_ONLY),
+            SqlState::DISK_FULL => self.unavailable(format!("the server's disk is full ({message}); free some space")),
+            SqlState::OUT_OF_MEMORY => self.unavailable(format!("the server has no memory left ({message})")),
+            SqlState::TOO_MANY_CONNECTIONS => self.unavailable(format!(
+                "the server takes no more connections ({message}); raise its max_connections, or lower `connections`"
+            )),
+            SqlState::CONFIGURATION_LIMIT_EXCEEDED => self.unavailable(format!("the server is at a limit ({message})")),
+            SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => self.unavailable(format!(
+                "a statement took too long and was cancelled ({message}); another transaction may lock the record"
+            )),
+            SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => {
+                let waited = self.timeout.as_millis();
+                self.unavailable(format!("concurrent transactions conflicted for {waited} ms ({message})"))
+            }
+            SqlState::IO_ERROR => self.unavailable(format!("the server cannot read or write its disk ({message})")),
+            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreError::Corrupt {
+                place: self.place.clone(),
+                why: format!("the server finds its data damaged ({message}); restore the database"),
+            },
+            SqlState::PROGRAM_LIMIT_EXCEEDED => {
+                self.other(format!("a name is longer than this store can index ({message})"))
+            }
+            ref state if is_missing(state) => self.other(format!(
+                "its schema is incomplete ({message}); drop the schema, so that it is made anew, or restore it"
+            )),
+            // A shutdown, a crash, a start, or an administrator.
+            _ if ends_connection(error) => {
+                self.unavailable(format!("the server is going down or ended the connection ({message}); try again"))
+            }
+            ref state => self.other(format!("the server answers: {message} (SQLSTATE {})", state.code())),
+        }
+    }
+}
+
+fn kind(error: &DbError) -> FailureKind {
+    match *error.code() {
+        // The server may have ended the connection after the commit.
+        _ if ends_connection(error) => FailureKind::Lost,
+        SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => FailureKind::Conflict,
+        // A pooler may have switched to a server connection that has prepared nothing.
+        SqlState::INVALID_SQL_STATEMENT_NAME | SqlState::FEATURE_NOT_SUPPORTED => FailureKind::Outdated,
+        ref state if is_missing(state) => FailureKind::Outdated,
+        _ => FailureKind::Refused,
+    }
+}
+
+fn ends_connection(error: &DbError) -> bool {
+    !matches!(error.parsed_severity(), Some(Severity::Error))
+}
+
+fn is_missing(state: &SqlState) -> bool {
+    use SqlState as S;
+    matches!(*state, S::UNDEFINED_TABLE | S::UNDEFINED_FUNCTION | S::UNDEFINED_COLUMN | S::INVALID_SCHEMA_NAME)
+}
+
+/// The error with its causes.
+fn reasons(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

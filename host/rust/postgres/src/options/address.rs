@@ -1,0 +1,136 @@
+use std::collections::HashMap;
+use std::error::Error as _;
+use std::time::Duration;
+
+use halfopen_contract::store::{masked, parameter};
+use tokio_postgres::Config;
+use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+
+use super::PostgresOptions;
+use super::tls::{Roots, Tls, Verify};
+
+/// The keys of this store; the driver reads all others.
+const OWN_KEYS: [&str; 8] =
+    ["schema", "connect_timeout", "timeout", "connections", "sslmode", "sslrootcert", "sslcert", "sslkey"];
+
+/// The options that an address gives, or the mistake in it.
+pub(super) fn parse(address: &str) -> Result<PostgresOptions, String> {
+    let (base, query) = split(address);
+    if base.matches('@').count() > 1 {
+        // The rest of a password after the first `@` would be taken for host and database, and shown.
+        return Err("an `@` in a user's name, a password or a database is written `%40`".to_owned());
+    }
+    let (mut own, mut theirs) = (HashMap::new(), HashMap::new());
+    let mut rest = base.to_owned();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let decode = |text| parameter::decode("a parameter", text);
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(format!("`{}` has no value; write key=value", decode(pair)?));
+        };
+        let (key, value) = (decode(key)?, decode(value)?);
+        if OWN_KEYS.contains(&key.as_str()) {
+            own.insert(key, value);
+        } else {
+            rest.push(if theirs.is_empty() { '?' } else { '&' });
+            rest.push_str(pair);
+            theirs.insert(key, value);
+        }
+    }
+    let mut server: Config = rest.parse().map_err(|error: tokio_postgres::Error| match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    })?;
+    let time = |key: &str, default| match own.get(key) {
+        Some(value) => parameter::time(key, value, Duration::from_millis(1), Duration::from_secs(3_600)),
+        None => Ok(Duration::from_secs(default)),
+    };
+    let timeout = time("timeout", 5)?;
+    let connections = match own.get("connections").map(|value| value.parse()) {
+        None => 4,
+        Some(Ok(number @ 1..=1_000)) => number,
+        Some(_) => return Err("`connections` is a number from 1 to 1,000".to_owned()),
+    };
+    let tls = tls(&own, &mut server)?;
+    set_defaults(&mut server, |key| theirs.contains_key(key), timeout)?;
+    let options = PostgresOptions {
+        schema: own.get("schema").cloned().unwrap_or_else(|| "halfopen".to_owned()),
+        connect_timeout: time("connect_timeout", 3)?,
+        timeout,
+        connections,
+        server,
+        tls,
+        place: masked(base),
+    };
+    options.schema_fault().map_or(Ok(options), |why| Err(why.to_owned()))
+}
+
+/// The address before its parameters, and the parameters. A question mark before an `@` belongs to the password.
+fn split(address: &str) -> (&str, &str) {
+    let after = address.find('@').unwrap_or(0);
+    match address[after..].find('?') {
+        Some(at) => (&address[..after + at], &address[after + at + 1..]),
+        None => (address, ""),
+    }
+}
+
+fn tls(own: &HashMap<String, String>, server: &mut Config) -> Result<Tls, String> {
+    let roots = match own.get("sslrootcert").map(String::as_str) {
+        None => None,
+        Some("system") => Some(Roots::System),
+        Some(path) => Some(Roots::File(path.into())),
+    };
+    let (mode, verify) = match (own.get("sslmode").map(String::as_str), &roots) {
+        (None, Some(Roots::System)) => (SslMode::Require, Verify::Full),
+        (None | Some("prefer"), _) => (SslMode::Prefer, Verify::Nothing),
+        (Some("disable"), _) => (SslMode::Disable, Verify::Nothing),
+        // As libpq does.
+        (Some("require"), Some(Roots::File(_))) => (SslMode::Require, Verify::Chain),
+        (Some("require"), _) => (SslMode::Require, Verify::Nothing),
+        (Some("verify-ca"), _) => (SslMode::Require, Verify::Chain),
+        (Some("verify-full"), _) => (SslMode::Require, Verify::Full),
+        _ => return Err("`sslmode` is disable, prefer, require, verify-ca or verify-full".to_owned()),
+    };
+    if own.contains_key("sslmode") && roots == Some(Roots::System) && verify != Verify::Full {
+        return Err("`sslrootcert=system` needs `sslmode=verify-full`: any host can get a certificate".to_owned());
+    }
+    let client = match (own.get("sslcert"), own.get("sslkey")) {
+        (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
+        (None, None) => None,
+        _ => return Err("`sslcert` and `sslkey` go together".to_owned()),
+    };
+    server.ssl_mode(mode);
+    Ok(Tls { verify, roots: roots.unwrap_or(Roots::System), client })
+}
+
+fn set_defaults(server: &mut Config, is_given: impl Fn(&str) -> bool, timeout: Duration) -> Result<(), String> {
+    if server.get_hosts().is_empty() {
+        // TLS needs a name for each host; the IP address is one.
+        let addresses: Vec<String> = server.get_hostaddrs().iter().map(ToString::to_string).collect();
+        if addresses.is_empty() {
+            return Err("it names no host".to_owned());
+        }
+        for address in addresses {
+            server.host(address);
+        }
+    }
+    if !is_given("application_name") {
+        server.application_name("halfopen");
+    }
+    // A standby returns old records: it is refused, and where there are several hosts the next one is tried.
+    if !is_given("target_session_attrs") {
+        server.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    } else if server.get_target_session_attrs() != TargetSessionAttrs::ReadWrite {
+        return Err("`target_session_attrs` can only be `read-write`: a standby returns old records".to_owned());
+    }
+    // Without these two, a server that vanished is noticed after minutes.
+    if !is_given("keepalives_idle") {
+        server.keepalives_idle(Duration::from_secs(60));
+    }
+    if !is_given("tcp_user_timeout") {
+        server.tcp_user_timeout(timeout);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
