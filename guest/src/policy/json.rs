@@ -124,7 +124,8 @@ impl<'a> Reader<'a> {
             let path = format!("{table}{key}");
             // A key with a dot in it is not the field of a table.
             if !self.known.contains(&&*path) || key.contains('.') {
-                let known = self.known.iter().filter_map(|known| known.strip_prefix(table));
+                let known =
+                    self.known.iter().filter_map(|known| known.strip_prefix(table)).filter(|key| !key.contains('.'));
                 let why = match nearest(key, known) {
                     Some(near) => format!("is unknown; did you mean `{table}{near}`?"),
                     None => "is unknown".into(),

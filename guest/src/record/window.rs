@@ -304,4 +304,49 @@ mod tests {
         assert!(!Window::empty(&Span::Ms(100)).fits(&Span::Calls(100)));
         assert!(!Window::empty(&Span::Calls(10)).fits(&Span::Calls(11)));
     }
+
+    #[test]
+    fn a_window_that_was_counted_is_sound() {
+        for span in [Span::Ms(100), Span::Calls(10), Span::Calls(31), Span::Calls(32), Span::Calls(1_000)] {
+            let mut window = Window::empty(&span);
+            for now in 0..500 {
+                assert!(window.is_sound(), "{span:?} at {now}");
+                window.count(now, if now % 3 == 0 { FAILURE } else { SLOW }, 1 + now % 7);
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_window_that_was_not_counted_is_unsound() {
+        let good = TimeWindow { bucket_ms: 10, newest: 7, buckets: vec![counts(2, 2, 2); 10] };
+        assert!(good.is_sound());
+        for bad in [
+            TimeWindow { bucket_ms: 0, ..good.clone() },
+            TimeWindow { buckets: vec![counts(2, 2, 2); 11], ..good.clone() },
+            TimeWindow { buckets: vec![counts(2, 3, 2)], ..good.clone() },
+            TimeWindow { buckets: vec![counts(2, 2, 3)], ..good.clone() },
+        ] {
+            assert!(!Window::Time(bad.clone()).is_sound(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_window_that_was_not_counted_is_unsound() {
+        let full = CallWindow { capacity: 32, next: 5, held: 32, outcomes: vec![(1 << 62) - 1, 3] };
+        let part = CallWindow { capacity: 32, next: 31, held: 31, outcomes: vec![(1 << 62) - 1, 0] };
+        assert!(full.is_sound() && part.is_sound());
+        for bad in [
+            CallWindow { capacity: 0, next: 0, held: 0, outcomes: vec![] },
+            CallWindow { capacity: 1_001, next: 0, held: 0, outcomes: vec![0; 33] },
+            CallWindow { next: 32, ..full.clone() },
+            CallWindow { held: 33, ..full.clone() },
+            CallWindow { next: 30, ..part.clone() },
+            CallWindow { outcomes: vec![0], ..full.clone() },
+            CallWindow { outcomes: vec![1 << 62, 3], ..full.clone() },
+            CallWindow { outcomes: vec![0, 4], ..full.clone() },
+            CallWindow { outcomes: vec![0, 1], ..part.clone() },
+        ] {
+            assert!(!Window::Calls(bad.clone()).is_sound(), "{bad:?}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ use halfopen_guest::policy::{BUILT_IN, Policy};
 use halfopen_guest::step::{Answer, Ports, Request, step};
 use serde_json::Value;
 
+pub mod policies;
 pub mod replay;
 
 /// Trips at the first failure; no jitter.
