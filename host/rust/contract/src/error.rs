@@ -116,7 +116,9 @@ pub enum EngineError {
     },
     /// The instance has failed before, or was left in the middle of a call, or something else in its wasmtime store has
     /// trapped: it cannot be entered any more. Only where a platform keeps the instance.
-    #[error("the wasmtime store in which the component runs has failed before and cannot be entered any more; make another")]
+    #[error(
+        "the wasmtime store in which the component runs has failed before and cannot be entered any more; make another"
+    )]
     Spent,
     /// It broke the contract.
     #[error("the component broke the contract: {why}")]

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 
 /// A file, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileIdentity {
+struct FileIdentity {
     device: u64,
     number: u64,
 }
@@ -15,7 +15,7 @@ pub(crate) struct FileIdentity {
 impl FileIdentity {
     /// The identity of the file at a path; none where there is no file.
     #[cfg(unix)]
-    pub fn of(path: &Path) -> Option<FileIdentity> {
+    fn of(path: &Path) -> Option<FileIdentity> {
         use std::os::unix::fs::MetadataExt as _;
         let metadata = std::fs::metadata(path).ok()?;
         Some(FileIdentity { device: metadata.dev(), number: metadata.ino() })
@@ -23,7 +23,7 @@ impl FileIdentity {
 
     /// On other systems an open file cannot be removed.
     #[cfg(not(unix))]
-    pub fn of(path: &Path) -> Option<FileIdentity> {
+    fn of(path: &Path) -> Option<FileIdentity> {
         path.exists().then_some(FileIdentity { device: 0, number: 0 })
     }
 }
@@ -40,10 +40,6 @@ impl Connection {
     /// A connection that has just been opened.
     pub fn new(inner: rusqlite::Connection, path: &Path) -> Connection {
         Connection { inner, path: path.to_owned(), identity: FileIdentity::of(path) }
-    }
-
-    pub fn identity(&self) -> Option<FileIdentity> {
-        self.identity
     }
 
     /// Whether the file is still the one at the path.

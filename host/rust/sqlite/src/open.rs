@@ -17,8 +17,22 @@ const APPLICATION_ID: i64 = 0x6861_6c66;
 /// One step for each version of the schema. A released step is never changed.
 const STEPS: &[M<'static>] = &[M::up(include_str!("schema.sql"))];
 
-/// A connection that writes. Makes the file ready first, also while other processes do so.
+/// A connection that writes.
 pub(crate) fn writer(place: &Place) -> Result<Connection, StoreError> {
+    // SQLite would open a file that is read-only, and leave files beside it that are read-only too.
+    place.refusal().map_or(Ok(()), Err)?;
+    ready(place)
+}
+
+/// A connection that reads.
+pub(crate) fn reader(place: &Place) -> Result<Connection, StoreError> {
+    let connection = ready(place)?;
+    connection.pragma_update(None, "query_only", true).map_err(|error| place.store_error(&error))?;
+    Ok(connection)
+}
+
+/// A connection to a file that is made ready first, also while other processes do so.
+fn ready(place: &Place) -> Result<Connection, StoreError> {
     let limit = place.options.busy_timeout;
     let started = Instant::now();
     let mut tries = 0;
@@ -35,16 +49,6 @@ pub(crate) fn writer(place: &Place) -> Result<Connection, StoreError> {
         busy::pause(tries);
         tries += 1;
     }
-}
-
-/// A connection that reads a file that is ready.
-pub(crate) fn reader(place: &Place) -> Result<Connection, StoreError> {
-    let connect = || {
-        let connection = connect(place)?;
-        connection.pragma_update(None, "query_only", true)?;
-        Ok(Connection::new(connection, &place.path))
-    };
-    busy::limited(place.options.busy_timeout, connect).map_err(|error| place.store_error(&error))
 }
 
 /// Why a file is not ready, and whether a retry may help.
@@ -68,10 +72,6 @@ fn connect(place: &Place) -> rusqlite::Result<rusqlite::Connection> {
 fn prepare(place: &Place) -> Result<rusqlite::Connection, Failed> {
     let failed = |error: rusqlite::Error| Failed { error: place.store_error(&error), may_pass: is_locked(&error) };
     let final_error = |error| Failed { error, may_pass: false };
-    // SQLite would open a file that is read-only, and leave files beside it that are read-only too.
-    if let Some(refusal) = place.refusal() {
-        return Err(final_error(refusal));
-    }
     let mut connection = connect(place).map_err(failed)?;
     let version = schema_version(&connection, place).map_err(failed)?.map_err(final_error)?;
     let mode: String =

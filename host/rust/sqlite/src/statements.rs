@@ -30,9 +30,13 @@ pub(crate) fn write(connection: &Connection, write: &Write<'_>) -> Result<Commit
         .execute(params![namespace, dependency, write.based_on as i64, write.version as i64, write.data])?;
     if updated == 0 {
         let present = load(connection, write.key)?;
-        if present.version != write.based_on || !insert(connection, write)? {
+        if present.version != write.based_on {
             return Ok(CommitOutcome::Stale(present));
         }
+        // A row with this version would have been updated: there is none.
+        connection
+            .prepare_cached("INSERT INTO record (namespace, dependency, version, data) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![namespace, dependency, write.version as i64, write.data])?;
     }
     if write.data.is_some() {
         append(connection, write, false)?;
@@ -41,16 +45,6 @@ pub(crate) fn write(connection: &Connection, write: &Write<'_>) -> Result<Commit
         append(connection, write, true)?;
     }
     Ok(CommitOutcome::Committed)
-}
-
-/// Inserts a row; returns whether there was none.
-fn insert(connection: &Connection, write: &Write<'_>) -> Result<bool> {
-    let inserted = connection
-        .prepare_cached(
-            "INSERT INTO record (namespace, dependency, version, data) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![write.key.namespace, write.key.dependency, write.version as i64, write.data])?;
-    Ok(inserted > 0)
 }
 
 fn append(connection: &Connection, write: &Write<'_>, forgotten: bool) -> Result<()> {

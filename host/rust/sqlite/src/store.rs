@@ -6,7 +6,7 @@ use halfopen_contract::store::{
     CommitOutcome, Cursor, Key, Locked, OpenError, Page, Snapshot, Store, StoreError, Write,
 };
 
-use crate::connection::{Connection, FileIdentity};
+use crate::connection::Connection;
 use crate::error::Place;
 use crate::options::SqliteOptions;
 use crate::transaction::Transaction;
@@ -22,8 +22,6 @@ pub struct SqliteStore {
     /// None after a failure that left it in the middle of a transaction; the next write opens it again.
     writer: Mutex<Option<Connection>>,
     readers: Pool<Connection>,
-    /// The file that was made ready last.
-    ready: Mutex<Option<FileIdentity>>,
 }
 
 impl SqliteStore {
@@ -43,37 +41,19 @@ impl SqliteStore {
     /// As [`open`](SqliteStore::open).
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
         let place = Place { path: path.as_ref().to_owned(), options };
-        let writer = open::writer(&place)?;
-        let ready = Mutex::new(writer.identity());
-        Ok(SqliteStore { place, writer: Mutex::new(Some(writer)), readers: Pool::new(READERS).limited(), ready })
-    }
-
-    /// The path of the file.
-    pub fn path(&self) -> &Path {
-        &self.place.path
+        let writer = Mutex::new(Some(open::writer(&place)?));
+        Ok(SqliteStore { place, writer, readers: Pool::new(READERS).limited() })
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let mut slot = self.readers.acquire();
         let connection = match slot.take().filter(Connection::is_at_its_path) {
             Some(connection) => connection,
-            None => {
-                self.ensure_ready()?;
-                open::reader(&self.place)?
-            }
+            None => open::reader(&self.place)?,
         };
         let result = busy::limited(self.place.options.busy_timeout, || read(&connection));
         slot.put_back(connection);
         result.map_err(|error| self.place.store_error(&error))
-    }
-
-    /// Makes the file ready again where it has been removed.
-    fn ensure_ready(&self) -> Result<(), StoreError> {
-        let known = *self.ready.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.is_some() && known == FileIdentity::of(&self.place.path) {
-            return Ok(());
-        }
-        self.writer().map(drop)
     }
 
     fn writer(&self) -> Result<MutexGuard<'_, Option<Connection>>, StoreError> {
@@ -81,9 +61,7 @@ impl SqliteStore {
         // No process reads what is written to a removed file.
         if !writer.as_ref().is_some_and(Connection::is_at_its_path) {
             *writer = None;
-            let opened = open::writer(&self.place)?;
-            *self.ready.lock().unwrap_or_else(PoisonError::into_inner) = opened.identity();
-            *writer = Some(opened);
+            *writer = Some(open::writer(&self.place)?);
         }
         Ok(writer)
     }

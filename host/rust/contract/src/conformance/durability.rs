@@ -20,29 +20,15 @@ pub(super) fn untouched(subject: &Subject<'_>) -> Checked {
     store.expect_history("kept", 100, 0..2, "after some seconds")
 }
 
-pub(super) fn commit(subject: &Subject<'_>) -> Checked {
+pub(super) fn reopened(subject: &Subject<'_>) -> Checked {
     for version in 0..10 {
         subject.open().put_with("a", version, [version], 100)?;
         let store = subject.open();
         store.expect("a", version + 1, Some(b"x"), "after the store was reopened")?;
         store.expect_history("a", 100, 0..=version, "after the store was reopened")?;
     }
-    Ok(())
-}
-
-pub(super) fn versions(subject: &Subject<'_>) -> Checked {
-    let store = subject.open();
-    store.put("a", 0, b"x")?;
-    store.remove("a", 1)?;
-    drop(store);
-    subject.open().expect("a", 2, None, "after the store was reopened")?;
-    let store = subject.open();
-    store.remove_namespace(&store.namespace)?;
-    drop(store);
-    let found = subject.open().snapshot("a")?;
-    ensure(found.version >= 2, || {
-        format!("a record at version 2 has version {} after its namespace was removed", found.version)
-    })
+    subject.open().remove("a", 10)?;
+    subject.open().expect("a", 11, None, "after a removal, and the store was reopened")
 }
 
 pub(super) fn position(subject: &Subject<'_>) -> Checked {

@@ -32,13 +32,6 @@ pub(super) fn bound(subject: &Subject<'_>) -> Checked {
     store.expect_history("a", 100, [], "after a transition with a bound of none")
 }
 
-pub(super) fn stale(subject: &Subject<'_>) -> Checked {
-    let store = subject.open();
-    store.put_with("a", 0, [1], 10)?;
-    store.must_be_stale(Write { transitions: &[transition(2)], ..store.write("a", 0, Some(b"y")) })?;
-    store.expect_history("a", 100, [1], "after a stale write")
-}
-
 pub(super) fn removal(subject: &Subject<'_>) -> Checked {
     let store = subject.open();
     store.put_with("a", 0, 0..3, 10)?;

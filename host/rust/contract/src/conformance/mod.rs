@@ -26,14 +26,10 @@ mod versions;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::thread;
 
+pub use self::subject::Open;
 use self::subject::{Checked, Subject};
-use crate::store::Store;
-
-/// Opens a store: each call returns another way to the same data.
-pub type Open<'a> = dyn Fn() -> Arc<dyn Store> + Sync + 'a;
 
 /// An obligation of a store.
 #[derive(Clone, Copy)]
@@ -61,8 +57,7 @@ const OBLIGATIONS: &[Obligation] = &[
     obligation("a missing record has version 0 and no data", records::missing),
     obligation("a load returns the last commit", records::last_commit),
     obligation("data comes back byte for byte", records::bytes),
-    obligation("a write on an old version changes nothing", records::stale),
-    obligation("a stale write returns the record as it is", records::stale_returns),
+    obligation("a stale write changes nothing and returns the record", records::stale),
     obligation("each write of a commit is evaluated for itself, in order", records::several),
     obligation("a version may rise by more than one", versions::leaps),
     obligation("versions go on after a removal", versions::removal),
@@ -70,14 +65,12 @@ const OBLIGATIONS: &[Obligation] = &[
     obligation("a removal leaves the versions of other records alone", versions::others),
     obligation("versions go on after compaction", versions::compaction),
     obligation("versions go on after a namespace is removed", versions::namespace_removal),
-    obligation("a write based on a removed namespace is stale", versions::namespace_stale),
     obligation("namespace and dependency are never joined", names::joined),
     obligation("names are compared byte for byte", names::byte_for_byte),
     obligation("a list holds the records of its namespace, sorted by bytes", names::list),
     obligation("removing a namespace leaves the others alone", names::other_namespaces),
     obligation("history is in order and comes back as it was written", history::order),
     obligation("history keeps the newest transitions", history::bound),
-    obligation("a stale write adds nothing to the history", history::stale),
     obligation("a removal removes the history", history::removal),
     obligation("each record has a history of its own", history::apart),
     obligation("the stream shows each transition once, in commit order", stream::once),
@@ -91,8 +84,7 @@ const OBLIGATIONS: &[Obligation] = &[
     obligation("of concurrent writes on one version exactly one is done", concurrency::one_wins),
     obligation("no acknowledged write is lost", concurrency::nothing_lost),
     obligation("a commit is visible whole or not at all", concurrency::whole),
-    obligation("a commit survives reopening the store", durability::commit),
-    obligation("versions survive reopening the store", durability::versions),
+    obligation("a commit survives reopening the store", durability::reopened),
     obligation("a position survives reopening the store", durability::position),
     obligation("an untouched record stays", durability::untouched),
 ];

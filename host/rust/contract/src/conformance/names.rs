@@ -1,6 +1,6 @@
 //! Names: two pairs that differ in a byte are two records.
 
-use super::subject::{Checked, OTHERS, Subject, ensure};
+use super::subject::{Checked, OTHERS, Opened, Subject, ensure};
 
 /// Names that a careless store takes for one another: by case, space, separator, pattern or encoding.
 const NAMES: &str = "a|A|a | a|a\0|a\0b|\0|a:|:a|a/b|a\\b|a%|a_|a*|a?|a'|a\"|a;--|\u{e4}|a\u{308}|\u{c4}|ss|\u{df}|\u{130}|\
@@ -10,32 +10,28 @@ fn names<'a>() -> impl Iterator<Item = &'a str> {
     NAMES.split('|').chain(["a|b"])
 }
 
-pub(super) fn joined(subject: &Subject<'_>) -> Checked {
-    let store = subject.open();
-    let with_colon = store.other(":b");
-    let pairs = [(&store, "b:c"), (&with_colon, "c"), (&store, ":b:c"), (&store, "b"), (&with_colon, ":c")];
-    for (number, (store, dependency)) in (0..).zip(pairs) {
+/// Expects that none of the records changes another.
+fn stay_apart(records: &[(&Opened, &str)]) -> Checked {
+    for (number, (store, dependency)) in (0..).zip(records) {
         store.expect(dependency, 0, None, "before it was written, after others were")?;
         store.put(dependency, 0, &[number])?;
     }
-    for (number, (store, dependency)) in (0..).zip(pairs) {
-        store.expect(dependency, 1, Some(&[number]), "after others were written")?;
-    }
-    Ok(())
+    (0..).zip(records).try_for_each(|(number, (store, dependency))| {
+        store.expect(dependency, 1, Some(&[number]), "after others were written")
+    })
+}
+
+pub(super) fn joined(subject: &Subject<'_>) -> Checked {
+    let store = subject.open();
+    let other = store.other(":b");
+    stay_apart(&[(&store, "b:c"), (&other, "c"), (&store, ":b:c"), (&store, "b"), (&other, ":c")])
 }
 
 pub(super) fn byte_for_byte(subject: &Subject<'_>) -> Checked {
     let store = subject.open();
     let (long, longer) = ("x".repeat(255), "x".repeat(256));
-    let names: Vec<&str> = names().chain([long.as_str(), longer.as_str()]).collect();
-    for (number, name) in (0..).zip(&names) {
-        store.expect(name, 0, None, "before it was written, after others were")?;
-        store.put(name, 0, &[number])?;
-    }
-    for (number, name) in (0..).zip(&names) {
-        store.expect(name, 1, Some(&[number]), "after others were written")?;
-    }
-    Ok(())
+    let names: Vec<_> = names().chain([long.as_str(), longer.as_str()]).map(|name| (&store, name)).collect();
+    stay_apart(&names)
 }
 
 pub(super) fn list(subject: &Subject<'_>) -> Checked {

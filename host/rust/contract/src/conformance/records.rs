@@ -1,7 +1,7 @@
 //! One record: load and compare-and-set.
 
-use super::subject::{Checked, Subject, ensure};
-use crate::store::CommitOutcome;
+use super::subject::{Checked, Subject, ensure, transition};
+use crate::store::{CommitOutcome, Write};
 
 pub(super) fn missing(subject: &Subject<'_>) -> Checked {
     subject.open().expect("never written", 0, None, "in a namespace that was never written")
@@ -32,30 +32,21 @@ pub(super) fn bytes(subject: &Subject<'_>) -> Checked {
 
 pub(super) fn stale(subject: &Subject<'_>) -> Checked {
     let store = subject.open();
-    store.put("a", 0, b"first")?;
+    store.put_with("a", 0, [1], 10)?;
     store.put("a", 1, b"second")?;
+    let added = [transition(2)];
     for based_on in [0, 1, 3, u64::from(u32::MAX)] {
         for data in [Some(&b"wrong"[..]), None] {
-            store.must_be_stale(store.write("a", based_on, data))?;
+            store.must_be_stale(Write { transitions: &added, ..store.write("a", based_on, data) })?;
             store.expect("a", 2, Some(b"second"), "after a write on another version")?;
         }
     }
-    Ok(())
-}
-
-pub(super) fn stale_returns(subject: &Subject<'_>) -> Checked {
-    let store = subject.open();
-    let check = |dependency: &str, based_on, version, data: Option<&[u8]>| {
-        let now = store.must_be_stale(store.write(dependency, based_on, Some(b"x")))?;
-        ensure(now.version == version && now.data.as_deref() == data, || {
-            format!("a stale write on {dependency:?} at version {version} returned {now:?}")
-        })
-    };
-    store.put("a", 0, b"present")?;
-    check("a", 0, 1, Some(b"present"))?;
-    check("missing", 5, 0, None)?;
-    store.remove("a", 1)?;
-    check("a", 1, 2, None)
+    store.expect_history("a", 100, [1], "after writes on other versions")?;
+    store.must_be_stale(store.write("missing", 5, Some(b"x")))?;
+    store.expect("missing", 0, None, "after a write on another version")?;
+    store.remove("a", 2)?;
+    store.must_be_stale(store.write("a", 2, Some(b"x")))?;
+    store.expect("a", 3, None, "after a write on the version before its removal")
 }
 
 pub(super) fn several(subject: &Subject<'_>) -> Checked {

@@ -22,9 +22,12 @@ pub(super) fn ensure(holds: bool, failure: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(Failure(failure())) }
 }
 
+/// Opens a store: each call returns another way to the same data.
+pub type Open<'a> = dyn Fn() -> Arc<dyn Store> + Sync + 'a;
+
 /// A store under check, and a namespace of the check's own.
 pub struct Subject<'a> {
-    open: &'a (dyn Fn() -> Arc<dyn Store> + Sync + 'a),
+    open: &'a Open<'a>,
     namespace: String,
 }
 
@@ -38,7 +41,7 @@ pub(super) struct Opened {
 pub(super) const OTHERS: [&str; 3] = [":b", " ", "2"];
 
 impl<'a> Subject<'a> {
-    pub(super) fn new(open: &'a (dyn Fn() -> Arc<dyn Store> + Sync + 'a)) -> Self {
+    pub(super) fn new(open: &'a Open<'a>) -> Self {
         Subject { open, namespace: format!("conformance {:016x}", fastrand::u64(..)) }
     }
 
@@ -121,15 +124,18 @@ impl Opened {
         self.must(self.write(dependency, based_on, None))
     }
 
-    /// Commits one write that must be stale.
-    pub fn must_be_stale(&self, write: Write<'_>) -> Checked<Snapshot> {
-        match self.commit_one(write)? {
-            CommitOutcome::Stale(now) => Ok(now),
-            CommitOutcome::Committed => Err(Failure(format!(
-                "a write based on version {} of {:?} was done; the record has another version",
+    /// Commits one write that must be stale, and return the record as it is.
+    pub fn must_be_stale(&self, write: Write<'_>) -> Checked {
+        let outcome = self.commit_one(write)?;
+        let found = self.snapshot(write.key.dependency)?;
+        let returned =
+            matches!(&outcome, CommitOutcome::Stale(now) if (now.version, &now.data) == (found.version, &found.data));
+        ensure(returned, || {
+            format!(
+                "a write based on version {} of {:?}, which is {found:?}, was {outcome:?}",
                 write.based_on, write.key
-            ))),
-        }
+            )
+        })
     }
 
     /// Expects a record at a version.

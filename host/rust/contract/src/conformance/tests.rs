@@ -1,13 +1,13 @@
 //! The suite accepts the store in memory, and names the obligation that a broken store does not meet.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::*;
 use crate::store::{
-    CommitOutcome, Cursor, FORGOTTEN, Key, Locked, MemoryStore, Observed, Page, Snapshot, StoreError, Write,
+    CommitOutcome, Cursor, FORGOTTEN, Key, Locked, MemoryStore, Observed, Page, Snapshot, Store, StoreError, Write,
 };
 
 #[test]
@@ -279,7 +279,7 @@ fn broken(open: &Open<'_>) -> Vec<&'static str> {
 fn a_broken_store_is_refused_by_the_name_of_the_obligation() {
     let cases = [
         (Fault::ReadsLate, "a load returns the last commit"),
-        (Fault::DoesNotCompare, "a write on an old version changes nothing"),
+        (Fault::DoesNotCompare, "a stale write changes nothing and returns the record"),
         (Fault::DoesNotCompare, "of concurrent writes on one version exactly one is done"),
         (Fault::LosesSome, "no acknowledged write is lost"),
         (Fault::Joins, "namespace and dependency are never joined"),
@@ -287,14 +287,14 @@ fn a_broken_store_is_refused_by_the_name_of_the_obligation() {
         (Fault::TrimsSpace, "names are compared byte for byte"),
         (Fault::CutsAtNul, "names are compared byte for byte"),
         (Fault::RepeatsVersions, "versions go on after a removal"),
-        (Fault::RevivesRecords, "a write based on a removed namespace is stale"),
+        (Fault::RevivesRecords, "versions go on after a namespace is removed"),
         // One version for all that is missing, as one counter of a namespace would give.
         (Fault::SharesVersions, "a removal leaves the versions of other records alone"),
         (Fault::KeepsHistory, "a removal removes the history"),
         (Fault::TurnsHistory, "history is in order and comes back as it was written"),
         (Fault::KeepsAll, "history keeps the newest transitions"),
         (Fault::HistoryLags, "a commit is visible whole or not at all"),
-        (Fault::AddsWhenStale, "a stale write adds nothing to the history"),
+        (Fault::AddsWhenStale, "a stale write changes nothing and returns the record"),
         (Fault::StreamSkips, "the stream shows each transition once, in commit order"),
         (Fault::StreamRepeats, "a position survives reopening the store"),
         (Fault::StreamOvertakes, "a reader of the stream misses no transition"),
@@ -308,7 +308,7 @@ fn a_broken_store_is_refused_by_the_name_of_the_obligation() {
         (Fault::Expires, "an untouched record stays"),
         // Such as Workers KV: a read may be old, and a write does not compare.
         (Fault::Eventual, "a load returns the last commit"),
-        (Fault::Eventual, "a write on an old version changes nothing"),
+        (Fault::Eventual, "a stale write changes nothing and returns the record"),
         (Fault::Eventual, "of concurrent writes on one version exactly one is done"),
         (Fault::Panics, "a missing record has version 0 and no data"),
     ];

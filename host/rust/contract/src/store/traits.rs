@@ -1,4 +1,3 @@
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{CommitOutcome, Cursor, Key, Page, Snapshot, StoreError, Write};
@@ -28,22 +27,13 @@ use super::{CommitOutcome, Cursor, Key, Page, Snapshot, StoreError, Write};
 /// 8. **Failures are typed.** A store never panics, whatever it finds, and reports each failure as a [`StoreError`].
 pub trait Store: Send + Sync + 'static {
     /// Reads a record.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError>;
 
     /// Does each of the writes whose record has the version it is based on; the outcomes are in the order of the writes.
-    ///
-    /// # Errors
-    /// Those of the store; then none of the writes is done.
     fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError>;
 
     /// A lock that keeps other writers out, where the store has one: operations that would otherwise lose a race load and
     /// commit inside, and then [`finish`](Locked::finish).
-    ///
-    /// # Errors
-    /// Those of the store, among them a lock that was not free in time.
     fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
         Ok(None)
     }
@@ -60,37 +50,22 @@ pub trait Store: Send + Sync + 'static {
     }
 
     /// The dependencies of a namespace that have a record, sorted by their bytes.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError>;
 
     /// The newest transitions of a record, at most `limit`, oldest first.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError>;
 
     /// The transitions of a namespace after a position, at most `limit`, in the order of their commits. Transitions that
     /// have left the history since are left out. No transition becomes visible before a position that was returned: a
     /// reader that goes from page to page, while others write, misses none.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError>;
 
     /// Removes all records of a namespace, with their history, and the transitions of removals.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError>;
 
     /// Drops the versions of removed records, all but the [`REMOVED`](super::REMOVED) highest of the namespace, where the
     /// store keeps one for each record. Each missing record without a version of its own then has the highest that was
     /// dropped.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn compact(&self, _namespace: &str) -> Result<(), StoreError> {
         Ok(())
     }
@@ -99,62 +74,11 @@ pub trait Store: Send + Sync + 'static {
 /// A store that is locked against other writers. Dropped without [`finish`](Locked::finish), it discards its commits.
 pub trait Locked {
     /// Reads a record, with the commits inside the lock.
-    ///
-    /// # Errors
-    /// Those of the store.
     fn load(&mut self, key: Key<'_>) -> Result<Snapshot, StoreError>;
 
     /// Like [`Store::commit`], but durable and visible outside only after [`finish`](Locked::finish).
-    ///
-    /// # Errors
-    /// Those of the store.
     fn commit(&mut self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError>;
 
-    /// Makes the commits inside durable and ends the lock.
-    ///
-    /// # Errors
-    /// Those of the store; then none of the commits is done.
+    /// Makes the commits inside durable and ends the lock. On an error none of them is done.
     fn finish(self: Box<Self>) -> Result<(), StoreError>;
-}
-
-impl<S: Store + ?Sized> Store for Arc<S> {
-    fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        (**self).load(key)
-    }
-
-    fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
-        (**self).commit(writes)
-    }
-
-    fn lock(&self) -> Result<Option<Box<dyn Locked + '_>>, StoreError> {
-        (**self).lock()
-    }
-
-    fn max_records(&self) -> usize {
-        (**self).max_records()
-    }
-
-    fn max_skew(&self) -> Option<Duration> {
-        (**self).max_skew()
-    }
-
-    fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
-        (**self).list(namespace)
-    }
-
-    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
-        (**self).history(key, limit)
-    }
-
-    fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
-        (**self).transitions(namespace, after, limit)
-    }
-
-    fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
-        (**self).remove_namespace(namespace)
-    }
-
-    fn compact(&self, namespace: &str) -> Result<(), StoreError> {
-        (**self).compact(namespace)
-    }
 }

@@ -15,5 +15,5 @@ pub use error::{Error, PolicyFault, StorageError};
 pub use permit::{InvalidPermit, Permit};
 pub use receipt::{Mode, PolicyInForce, PolicyOrigin, Receipt, StaleReason, State, Verdict};
 pub use report::{Operator, Outcome, Report, Tally, millis};
-pub(crate) use words::open_words;
 pub use words::UnknownWord;
+pub(crate) use words::open_words;
