@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
-import type { CallResult, Deferred, Permit, Receipt } from "@halfopen/durable-object";
+import type { CallResult, Deferred, Permit, PolicyInForce, Receipt, Transition } from "@halfopen/durable-object";
 
 import { ByHand, PLAIN } from "./support/breakers.js";
 import { sleep, until } from "./support/http.js";
@@ -17,8 +17,8 @@ describe("the client", () => {
   before(async () => void (workerd = await Workerd.start()));
   after(() => workerd?.stop());
 
-  const admitted = (dependency: string, outcome: string, options: object = {}, tookMs?: number): Promise<Answer> =>
-    workerd.post("admitted", { dependency, options, outcome, tookMs });
+  const admitted = (dependency: string, outcome: string, options: object = {}, ...[tookMs, cause, retryAfterMs]: [tookMs?: number | undefined, cause?: string, retryAfterMs?: number]): Promise<Answer> =>
+    workerd.post("admitted", { dependency, options, outcome, tookMs, cause, retryAfterMs });
   const guarded = (dependency: string, work: object, call: object = {}, options: object = {}): Promise<Result> =>
     workerd.post("guarded", { dependency, work, call, options });
 
@@ -44,14 +44,15 @@ describe("the client", () => {
     it("reports a failure at once, with the successes counted before it", async () => {
       const object = await real("failing", FRESH);
       for (let time = 0; time < 4; time++) await admitted("failing", "success");
-      const failed = await admitted("failing", "failure");
+      const failed = await admitted("failing", "failure", {}, undefined, "HTTP 500");
       assert.ok(!failed.deferred && failed.receipt?.applied === true);
       assert.deepEqual(await object.raw("calls"), [
         "acquire",
-        'reportTally {"successes":4,"slowSuccesses":0,"failures":1,"slowFailures":0}',
+        'reportTally {"successes":4,"slowSuccesses":0,"failures":1,"slowFailures":0,"caller":"worker","cause":"HTTP 500"}',
       ]);
-      const { calls, failures, failures_in_row } = await object.inspect();
+      const { calls, failures, failures_in_row, last_failure } = await object.inspect();
       assert.deepEqual([calls, failures, failures_in_row], [5, 1, 1]);
+      assert.deepEqual([last_failure?.caller, last_failure?.cause], ["worker", "HTTP 500"]);
     });
 
     it("acts at once on what it learns: tripped, forced, closed again", async () => {
@@ -281,6 +282,31 @@ describe("the client", () => {
     assert.equal(await workerd.client("b", options, "prune", 0), false, "it is gone");
     assert.deepEqual(await list(), ["c:d"]);
     assert.deepEqual(await workerd.post("list", { namespace: "nobody's" }), []);
+  });
+
+  it("keeps operators and their notes, and takes a policy back", async () => {
+    const object = await ByHand.of(workerd, "operated", { open_ms: 1_234 }, null);
+    const options = { operator: "ops" };
+    await workerd.client("operated", options, "force", "open", { note: "maintenance", lastingMs: 60_000 });
+    const { override } = await object.inspect();
+    assert.deepEqual([override?.mode, override?.by, override?.note], ["open", "ops", "maintenance"]);
+    await workerd.client("operated", options, "reset", { by: "another" });
+    await workerd.client("operated", options, "configure", null, { note: "back" });
+    const { policy, origin } = await object.ok<PolicyInForce>("policy");
+    assert.deepEqual([policy.open_ms, origin], [5_000, "host"]);
+    const history = await object.ok<Transition[]>("history", 3);
+    assert.deepEqual(history.map(({ reason, by, note }) => [reason, by, note]), [
+      ["forced", "ops", "maintenance"],
+      ["reset", "another", undefined],
+      ["configured", "ops", "back"],
+    ]);
+  });
+
+  it("reports what the dependency asks for", async () => {
+    const object = await ByHand.of(workerd, "asks", PLAIN, 0n);
+    await object.report(await object.permit("proceed"), "ignored");
+    const receipt = await admitted("asks", "failure", {}, undefined, "HTTP 429", 30_000);
+    assert.ok(!receipt.deferred && receipt.receipt?.nextDue === 30_000);
   });
 
   it("throws the object's faults", async () => {

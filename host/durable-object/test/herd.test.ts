@@ -29,7 +29,7 @@ describe("a herd", () => {
     const history = await object.ok<{ reason: string }[]>("history", 100);
     assert.deepEqual(
       history.map(({ reason }) => reason),
-      ["consecutive-failures", "probe-due", "probe-succeeded"],
+      ["configured", "consecutive-failures", "probe-due", "probe-succeeded"],
     );
   });
 

@@ -85,11 +85,12 @@ describe("local admission", () => {
     const local = new Local();
     local.count("3", { outcome: "success" }, false);
     local.count("3", { outcome: "success" }, true);
-    local.count("3", { outcome: "failure" }, false);
-    local.count("3", { outcome: "timeout" }, true);
+    local.count("3", { outcome: "failure", cause: "first" }, false);
+    local.count("3", { outcome: "timeout", cause: "last" }, true);
     local.count("3", { outcome: "ignored" }, true);
     local.count("4", { outcome: "success" }, false);
-    const counts = { successes: 1, slowSuccesses: 1, failures: 1, slowFailures: 1 };
+    const blame = { caller: undefined, cause: "last", retryAfterMs: undefined };
+    const counts = { successes: 1, slowSuccesses: 1, failures: 1, slowFailures: 1, ...blame };
     assert.deepEqual(local.take(), [
       { permit: "3", tally: counts },
       { permit: "4", tally: { successes: 1, slowSuccesses: 0, failures: 0, slowFailures: 0 } },

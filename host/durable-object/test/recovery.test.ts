@@ -48,6 +48,7 @@ describe("scheduled recovery", () => {
     await until("it is closed", async () => (await object.inspect()).state === "closed");
     assert.deepEqual(seen, ["GET yes", "GET yes", "GET yes"]);
     assert.deepEqual(await reasons(object), [
+      "configured",
       "consecutive-failures",
       ...["probe-due", "probe-failed", "probe-due", "probe-failed"],
       ...["probe-due", "probe-succeeded"],
@@ -115,7 +116,7 @@ describe("scheduled recovery", () => {
     await object.trip();
     await until("it is closed", async () => (await object.inspect()).state === "closed");
     assert.equal(dependency.requests, requests + 2);
-    const [, due, closed] = await object.ok<Transition[]>("history", 100);
+    const [, , due, closed] = await object.ok<Transition[]>("history", 100);
     assert.ok(due !== undefined && closed !== undefined && closed.at - due.at >= 1_000, "two probes at once");
   });
 

@@ -23,7 +23,7 @@ describe("a call that fails after its commit", () => {
       const permit = await object.permit("proceed");
       const before = await snapshot(object);
       await object.raw("setUp", { misdeed });
-      const reply = await object.reply("report", permit, "failure");
+      const reply = await object.reply("report", permit, { outcome: "failure" });
       assert.ok(!reply.ok);
       assert.equal(reply.fault.code, code);
       assert.match(reply.fault.message, message);
@@ -46,7 +46,7 @@ describe("a call that fails after its commit", () => {
       "sql",
       "CREATE TRIGGER refuse BEFORE INSERT ON halfopen_transition BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
-    const reply = await object.reply("report", permit, "failure");
+    const reply = await object.reply("report", permit, { outcome: "failure" });
     assert.ok(!reply.ok && reply.fault.code === "storage", JSON.stringify(reply));
     assert.match(reply.fault.message, /no room/);
     assert.deepEqual(await snapshot(object), before);
@@ -58,7 +58,7 @@ describe("a call that fails after its commit", () => {
     const object = await ByHand.of(workerd, "neighbours", { consecutive_failures: 100, fresh_ms: 0 });
     const permit = await object.permit("proceed");
     const replies = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => object.reply("report", index % 2 === 0 ? permit : "x", "failure")),
+      Array.from({ length: 20 }, (_, index) => object.reply("report", index % 2 === 0 ? permit : "x", { outcome: "failure" })),
     );
     assert.equal(replies.filter(({ ok }) => ok).length, 10);
     assert.equal((await object.inspect()).failures, 10);
@@ -83,12 +83,25 @@ describe("a record", () => {
     await object.trip();
     await object.raw("sql", "UPDATE halfopen_record SET data = x'00010203040506'");
     await object.raw("restart").catch(() => {});
-    for (const [method, ...args] of [["acquire", "A"], ["inspect"], ["policy"], ["report", "1", "success"]] as const) {
+    for (const [method, ...args] of [["acquire", "A"], ["inspect"], ["policy"], ["report", "1", { outcome: "success" }]] as const) {
       const reply: Reply<unknown> = await object.reply(method, ...args);
       assert.ok(!reply.ok && reply.fault.code === "storage" && reply.fault.kind === "corrupt", JSON.stringify(reply));
     }
     assert.equal((await object.ok<{ state: string }>("reset")).state, "closed");
     await object.permit("proceed");
+  });
+
+  it("whose data is no blob is damaged too, and reset or forget mends it", async () => {
+    for (const [mend, data] of [["reset", "'some text'"], ["forget", "''"], ["reset", "5"]] as const) {
+      const object = await ByHand.of(workerd, `no blob ${mend} ${data}`);
+      await object.trip();
+      await object.raw("sql", `UPDATE halfopen_record SET data = ${data}`);
+      await object.raw("restart").catch(() => {});
+      const reply = await object.reply("acquire", "A");
+      assert.ok(!reply.ok && reply.fault.code === "storage" && reply.fault.kind === "corrupt", JSON.stringify(reply));
+      await object.ok(mend);
+      await object.permit("proceed");
+    }
   });
 
   it("of a later release is left alone", async () => {

@@ -105,17 +105,17 @@ export class TestObject extends HalfOpen {
   }
 
   override settleAndAcquire(dependency: string, caller: string, settled: Settlement[]): Reply<Decision> {
-    this.#note(`settleAndAcquire ${encode(settled.map(({ permit, tally }) => ({ permit, tally: counts(tally) })))}`);
+    this.#note(`settleAndAcquire ${encode(settled)}`);
     return super.settleAndAcquire(dependency, caller, settled);
   }
 
   override report(dependency: string, permit: string, report: Report): Reply<Receipt> {
-    this.#note(`report ${report.outcome}`);
+    this.#note(`report ${report?.outcome}`);
     return super.report(dependency, permit, report);
   }
 
   override reportTally(dependency: string, permit: string, tally: Tally): Reply<Receipt> {
-    this.#note(`reportTally ${encode(counts(tally))}`);
+    this.#note(`reportTally ${encode(tally)}`);
     return super.reportTally(dependency, permit, tally);
   }
 
@@ -133,11 +133,6 @@ export class TestObject extends HalfOpen {
     if (this.#setup.broken) throw new Error("broken by a test");
     this.#calls.push(call);
   }
-}
-
-/** The counts of a tally, without the blame. */
-function counts({ successes, slowSuccesses, failures, slowFailures }: Tally): Tally {
-  return { successes, slowSuccesses, failures, slowFailures };
 }
 
 /** SplitMix64. */
