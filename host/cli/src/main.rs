@@ -61,7 +61,6 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
         Command::Prune(args) => operate::prune(args, global),
         Command::Component { action } => component::component(action.as_ref(), global),
         Command::Completions { shell } => completions(*shell),
-        Command::DemoDependency => demo::dependency(),
         Command::DemoWorker(args) => demo::worker(args),
     };
     done.map(|()| 0)

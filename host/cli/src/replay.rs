@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-use halfopen::store;
-use halfopen_component::{ComponentEngine, Limits};
+use halfopen::{BreakerError, Policy, store};
+use halfopen_component::{ComponentEngine, ComponentEngineError, Limits};
 use halfopen_native::NativeEngine;
 use halfopen_replay::{Replay, ReplayError, Scenario, ScenarioError, Summary};
 
@@ -60,9 +60,12 @@ fn open(engine: EngineChoice, global: &Global) -> anyhow::Result<Replay> {
         EngineChoice::Component => {
             let component = host::component(global)?;
             // A component that cannot run is an error of the command, not of each file.
-            ComponentEngine::new(&component, Limits::default(), &halfopen::Policy::default())?;
-            Replay::engine(move |policy| {
-                Ok(Arc::new(ComponentEngine::new(&component, Limits::default(), policy)?))
+            ComponentEngine::new(&component, Limits::default(), &Policy::default())?;
+            Replay::engine(move |policy| match ComponentEngine::new(&component, Limits::default(), policy) {
+                Ok(engine) => Ok(Arc::new(engine)),
+                Err(ComponentEngineError::InvalidPolicy(faults)) => Err(BreakerError::InvalidPolicy(faults)),
+                Err(ComponentEngineError::Engine(error)) => Err(error.into()),
+                Err(error) => Err(BreakerError::Other(error.to_string())),
             })
         }
     };

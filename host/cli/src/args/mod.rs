@@ -101,9 +101,6 @@ pub enum Command {
     /// Show in under 20 seconds what this is for
     #[command(long_about = demo::ABOUT)]
     Demo,
-    /// Run the dependency of the demo
-    #[command(hide = true)]
-    DemoDependency,
     /// Run one worker of the demo
     #[command(hide = true)]
     DemoWorker(demo::WorkerArgs),

@@ -1,48 +1,24 @@
-//! The dependency of the demo: a small HTTP server in its own process, with one port for each lane. It goes down and
-//! heals on command, and counts the calls that reach it.
-//!
-//! It reads orders from its standard input and writes answers to its standard output, one line of JSON each. It ends with
-//! its standard input.
+//! The dependency of the demo: a small HTTP server with one port for each lane. It goes down and heals on command, and
+//! counts the calls that reach it.
 
-use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use serde::{Deserialize, Serialize};
 
 use super::http::{self, Role};
-use super::lane::{Lane, PerLane};
+use super::lane::Lane;
 
 /// The time of an answer while it is up or down.
 const ANSWER: Duration = Duration::from_millis(10);
 
 /// The time of its first answer after it has healed: its caches are cold.
-pub const WARM_UP: Duration = Duration::from_millis(500);
-
-/// An order to the dependency.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// From now on, fail every call.
-    Down,
-    /// From now on, succeed; the first answer takes `WARM_UP`.
-    Heal,
-    /// Change nothing; only answer with the counts.
-    Count,
-}
-
-/// The first line that it writes.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Ports {
-    pub ports: PerLane<u16>,
-}
+const WARM_UP: Duration = Duration::from_millis(500);
 
 /// The health of one lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
     Up,
     Down,
@@ -53,7 +29,7 @@ pub enum Health {
 }
 
 /// Calls that reached it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reached {
     pub calls: u64,
     pub probes: u64,
@@ -74,15 +50,47 @@ impl Reached {
 }
 
 /// The calls that reached it in one lane.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug)]
 pub struct LaneCounts {
     pub health: Health,
     pub in_flight: u64,
-    pub reached: Reached,
     /// The calls while it was down, over all outages.
     pub while_down: Reached,
     /// The calls of each recovery, from the healing to the first success. The last one may not be over.
     pub recoveries: Vec<Reached>,
+}
+
+/// The server.
+pub struct Dependency {
+    services: [Arc<Service>; 3],
+    pub ports: [u16; 3],
+}
+
+impl Dependency {
+    /// Starts listening.
+    pub fn start() -> anyhow::Result<Self> {
+        let services = Lane::ALL.map(|_| Arc::new(Service::new(WARM_UP)));
+        let mut ports = [0; 3];
+        for (service, port) in services.iter().zip(&mut ports) {
+            *port = listen(Arc::clone(service)).context("cannot listen on the loopback interface")?;
+        }
+        Ok(Dependency { services, ports })
+    }
+
+    /// From now on, every call fails.
+    pub fn go_down(&self) {
+        self.services.iter().for_each(|service| service.go_down());
+    }
+
+    /// From now on, every call succeeds; the first answer takes `WARM_UP`.
+    pub fn heal(&self) {
+        self.services.iter().for_each(|service| service.heal());
+    }
+
+    /// The counts of each lane.
+    pub fn counts(&self) -> [LaneCounts; 3] {
+        self.services.each_ref().map(|service| service.counts().clone())
+    }
 }
 
 struct Service {
@@ -93,38 +101,29 @@ struct Service {
 
 impl Service {
     fn new(warm_up: Duration) -> Self {
-        let counts = LaneCounts {
-            health: Health::Up,
-            in_flight: 0,
-            reached: Reached::default(),
-            while_down: Reached::default(),
-            recoveries: Vec::new(),
-        };
+        let counts =
+            LaneCounts { health: Health::Up, in_flight: 0, while_down: Reached::default(), recoveries: Vec::new() };
         Service { counts: Mutex::new(counts), warm: Condvar::new(), warm_up }
     }
 
     fn counts(&self) -> MutexGuard<'_, LaneCounts> {
-        self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn obey(&self, order: Order) -> LaneCounts {
+    fn go_down(&self) {
+        self.counts().health = Health::Down;
+    }
+
+    fn heal(&self) {
         let mut counts = self.counts();
-        match order {
-            Order::Count => {}
-            Order::Down => counts.health = Health::Down,
-            Order::Heal => {
-                counts.health = Health::Cold;
-                counts.recoveries.push(Reached::default());
-            }
-        }
-        counts.clone()
+        counts.health = Health::Cold;
+        counts.recoveries.push(Reached::default());
     }
 
     /// Serves one call; returns whether the answer is a success.
     fn serve(&self, role: Role) -> bool {
         let mut counts = self.counts();
         counts.in_flight += 1;
-        counts.reached.count(role);
         let success = match counts.health {
             Health::Down => {
                 counts.while_down.count(role);
@@ -166,44 +165,18 @@ impl Service {
     }
 }
 
-/// Runs the process.
-pub fn main() -> anyhow::Result<()> {
-    let mut ports = PerLane::<u16>::default();
-    let mut services = Vec::new();
-    for lane in Lane::ALL {
-        let listener =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot listen on the loopback interface")?;
-        *ports.get_mut(lane) = listener.local_addr()?.port();
-        let service = Arc::new(Service::new(WARM_UP));
-        services.push((lane, Arc::clone(&service)));
-        thread::Builder::new().spawn(move || listen(&listener, &service))?;
-    }
-    write(&Ports { ports })?;
-    for line in io::stdin().lines() {
-        let order: Order = serde_json::from_str(&line?)?;
-        let mut all = PerLane::<Option<LaneCounts>>::default();
-        for (lane, service) in &services {
-            *all.get_mut(*lane) = Some(service.obey(order));
+/// Serves calls on a port of the loopback interface; returns the port.
+fn listen(service: Arc<Service>) -> std::io::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let port = listener.local_addr()?.port();
+    thread::Builder::new().spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let service = Arc::clone(&service);
+            // Without a thread the connection is dropped: for the caller the call has failed, and it is not counted.
+            let _ = thread::Builder::new().stack_size(128 * 1024).spawn(move || handle(&stream, &service));
         }
-        write(&all)?;
-    }
-    Ok(())
-}
-
-fn write(answer: &impl Serialize) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", serde_json::to_string(answer)?)?;
-    Ok(out.flush()?)
-}
-
-fn listen(listener: &TcpListener, service: &Arc<Service>) {
-    for stream in listener.incoming() {
-        let Ok(stream) = stream else { continue };
-        let service = Arc::clone(service);
-        let small = thread::Builder::new().stack_size(128 * 1024);
-        // Without a thread the connection is dropped: for the caller the call has failed, and it is not counted.
-        let _ = small.spawn(move || handle(&stream, &service));
-    }
+    })?;
+    Ok(port)
 }
 
 fn handle(stream: &TcpStream, service: &Service) {
@@ -214,49 +187,4 @@ fn handle(stream: &TcpStream, service: &Service) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_recovery_counts_the_calls_before_the_first_success() {
-        let service = Arc::new(Service::new(Duration::from_secs(3_600)));
-        assert!(service.serve(Role::Call));
-        service.obey(Order::Down);
-        assert!(!service.serve(Role::Call));
-        service.obey(Order::Heal);
-        let callers: Vec<_> = (0..3)
-            .map(|number| {
-                let service = Arc::clone(&service);
-                let role = if number == 0 { Role::Probe } else { Role::Call };
-                thread::spawn(move || service.serve(role))
-            })
-            .collect();
-        while service.obey(Order::Count).recoveries[0].total() < 3 {
-            thread::yield_now();
-        }
-        service.counts().health = Health::Up;
-        service.warm.notify_all();
-        for caller in callers {
-            assert!(caller.join().unwrap());
-        }
-        assert!(service.serve(Role::Call));
-        let counts = service.obey(Order::Count);
-        assert_eq!(counts.health, Health::Up);
-        assert_eq!(counts.recoveries, [Reached { calls: 2, probes: 1 }]);
-        assert_eq!(counts.while_down, Reached { calls: 1, probes: 0 });
-        assert_eq!((counts.reached.total(), counts.in_flight), (6, 0));
-    }
-
-    #[test]
-    fn a_call_over_the_network_carries_its_role() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let service = Arc::new(Service::new(WARM_UP));
-        let served = Arc::clone(&service);
-        thread::spawn(move || listen(&listener, &served));
-        assert!(http::call(port, Role::Probe).unwrap());
-        service.obey(Order::Down);
-        assert!(!http::call(port, Role::Call).unwrap());
-        assert_eq!(service.obey(Order::Count).reached, Reached { calls: 1, probes: 1 });
-    }
-}
+mod tests;

@@ -12,13 +12,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
-use halfopen::{Breaker, Decision, Host, Outcome, Report};
+use halfopen::{Breaker, BreakerError, Decision, Host, Outcome, Report};
 use serde::{Deserialize, Serialize};
 
 use super::http::{self, Role};
-use super::in_process::{InProcessBreaker, Permission};
-use super::lane::{Lane, PerLane};
 use super::rules;
+use crate::shell::output::note;
 
 /// The number of callers of a worker in each lane.
 pub const CALLERS: usize = 25;
@@ -31,10 +30,10 @@ const COUNTS_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 pub struct WorkerArgs {
-    /// The ports of the dependency, as JSON
-    #[arg(long)]
-    pub ports: String,
-    /// The SQLite file of the breakers
+    /// The ports of the dependency, one for each lane
+    #[arg(long, value_delimiter = ',')]
+    pub ports: Vec<u16>,
+    /// The SQLite file of the shared breaker
     #[arg(long)]
     pub file: PathBuf,
     /// The number of the worker
@@ -43,7 +42,7 @@ pub struct WorkerArgs {
 }
 
 /// The counts of a worker in the halfopen lane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct WorkerCounts {
     /// Calls that were deferred.
     pub deferred: u64,
@@ -59,39 +58,34 @@ struct Counters {
 
 /// Runs the process.
 pub fn main(args: &WorkerArgs) -> anyhow::Result<()> {
-    let ports: PerLane<u16> = serde_json::from_str(&args.ports).context("--ports")?;
+    let [bare, in_process, shared] = args.ports.as_slice().try_into().context("--ports takes three ports")?;
     let file = args.file.to_str().context("--file is not UTF-8")?;
-    let host = Host::builder()
-        .address(&format!("sqlite:{file}"))
-        .default_policy(rules::policy())
-        .caller(&format!("worker {}", args.number))
-        .build()?;
-    let breaker = host.breaker(rules::DEPENDENCY);
-    let counts = Arc::new(Counters::default());
+    let breaker = |address: &str| -> anyhow::Result<Breaker> {
+        let builder = Host::builder().address(address).default_policy(rules::policy());
+        Ok(builder.caller(&format!("worker {}", args.number)).build()?.breaker(rules::DEPENDENCY))
+    };
+    // The same breaker in both lanes; only what its store shares differs.
+    let (own, common) = (breaker("memory")?, breaker(&format!("sqlite:{file}"))?);
+    let (own_counters, counters) = (Arc::new(Counters::default()), Arc::new(Counters::default()));
     write(&WorkerCounts::default())?;
     let mut orders = io::stdin().lock().lines();
     if orders.next().is_none() {
         return Ok(());
     }
-    let in_process = Arc::new(InProcessBreaker::default());
     for _ in 0..CALLERS {
-        let (bare, port) = (*ports.get(Lane::Bare), *ports.get(Lane::InProcess));
-        caller(move || {
+        start_caller(move || {
             let _ = http::call(bare, Role::Call);
         })?;
-        let guarded = Arc::clone(&in_process);
-        caller(move || call_in_process(&guarded, port))?;
-        let (breaker, counts, port) = (breaker.clone(), Arc::clone(&counts), *ports.get(Lane::Shared));
-        caller(move || call_shared(&breaker, port, &counts))?;
+        for (breaker, port, counters) in [(&own, in_process, &own_counters), (&common, shared, &counters)] {
+            let (breaker, counters) = (breaker.clone(), Arc::clone(counters));
+            start_caller(move || call(&breaker, port, &counters))?;
+        }
     }
-    let written = Arc::clone(&counts);
     thread::Builder::new().spawn(move || {
         loop {
-            let newest = WorkerCounts {
-                deferred: written.deferred.load(Ordering::Relaxed),
-                errors: written.errors.load(Ordering::Relaxed),
-            };
-            if write(&newest).is_err() {
+            let deferred = counters.deferred.load(Ordering::Relaxed);
+            let errors = counters.errors.load(Ordering::Relaxed);
+            if write(&WorkerCounts { deferred, errors }).is_err() {
                 return;
             }
             thread::sleep(COUNTS_INTERVAL);
@@ -108,51 +102,40 @@ fn write(counts: &WorkerCounts) -> anyhow::Result<()> {
 }
 
 /// Starts a caller: it calls, pauses, and calls again.
-fn caller(call: impl Fn() + Send + 'static) -> io::Result<()> {
-    let idle = || thread::sleep(Duration::from_millis(fastrand::u64(PAUSE_MS)));
+fn start_caller(call: impl Fn() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().stack_size(512 * 1024).spawn(move || {
         // Spread over time, or all callers would begin at once.
         thread::sleep(Duration::from_millis(fastrand::u64(0..PAUSE_MS.end)));
         loop {
             call();
-            idle();
+            thread::sleep(Duration::from_millis(fastrand::u64(PAUSE_MS)));
         }
     })?;
     Ok(())
 }
 
-fn call_in_process(breaker: &InProcessBreaker, port: u16) {
-    let Some(permission) = breaker.acquire(Instant::now()) else { return };
-    let role = match permission {
-        Permission::Call => Role::Call,
-        Permission::Probe => Role::Probe,
-    };
-    let success = http::call(port, role).unwrap_or(false);
-    breaker.report(permission, success, Instant::now());
-}
-
-fn call_shared(breaker: &Breaker, port: u16, counts: &Counters) {
+fn call(breaker: &Breaker, port: u16, counters: &Counters) {
     let (permit, role) = match breaker.acquire() {
         Ok(Decision::Proceed(permit)) => (permit, Role::Call),
         Ok(Decision::Probe(permit)) => (permit, Role::Probe),
         Ok(Decision::Defer(_)) => {
-            counts.deferred.fetch_add(1, Ordering::Relaxed);
+            counters.deferred.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        Err(error) => return failed(counts, &error),
+        Err(error) => return count_error(counters, &error),
     };
     let keeper = permit.keep_alive();
     let started = Instant::now();
     let outcome = if http::call(port, role).unwrap_or(false) { Outcome::Success } else { Outcome::Failure };
     drop(keeper);
     if let Err(error) = permit.report(Report::new(outcome).took(started.elapsed())) {
-        failed(counts, &error);
+        count_error(counters, &error);
     }
 }
 
-fn failed(counts: &Counters, error: &halfopen::BreakerError) {
+fn count_error(counters: &Counters, error: &BreakerError) {
     // Later errors are only counted.
-    if counts.errors.fetch_add(1, Ordering::Relaxed) == 0 {
-        crate::shell::output::note(error);
+    if counters.errors.fetch_add(1, Ordering::Relaxed) == 0 {
+        note(error);
     }
 }

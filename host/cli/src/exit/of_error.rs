@@ -2,7 +2,8 @@
 
 use std::io;
 
-use halfopen::{BreakerError, ComponentError, EngineError, OpenError, StoreError};
+use halfopen::{BreakerError, ComponentError, EngineError, OpenError, StoreError, store};
+use halfopen_component::ComponentEngineError;
 
 use super::code::Code;
 use super::failure::Failure;
@@ -19,6 +20,10 @@ fn code_of_one(error: &(dyn std::error::Error + 'static)) -> Option<Code> {
         Some(of_breaker(error))
     } else if let Some(error) = error.downcast_ref::<OpenError>() {
         Some(of_open(error))
+    } else if let Some(error) = error.downcast_ref::<store::OpenError>() {
+        Some(of_open_store(error))
+    } else if let Some(error) = error.downcast_ref::<ComponentEngineError>() {
+        Some(of_component_engine(error))
     } else if let Some(error) = error.downcast_ref::<ComponentError>() {
         Some(of_component(error))
     } else if let Some(error) = error.downcast_ref::<StoreError>() {
@@ -38,6 +43,42 @@ pub fn of_breaker(error: &BreakerError) -> Code {
         BreakerError::Store(error) => of_store(error),
         BreakerError::Engine(error) => of_engine(error),
         _ => Code::Internal,
+    }
+}
+
+fn of_open(error: &OpenError) -> Code {
+    match error {
+        OpenError::Address(_) => Code::Usage,
+        OpenError::Store(error) => of_store(error),
+        OpenError::Component(error) => of_component(error),
+        OpenError::InvalidPolicy(_) => Code::Data,
+        OpenError::Engine(error) => of_setup(error),
+        _ => Code::Internal,
+    }
+}
+
+/// The exit code for a store that cannot be opened.
+pub fn of_open_store(error: &store::OpenError) -> Code {
+    match error {
+        store::OpenError::Address(_) => Code::Usage,
+        store::OpenError::Store(error) => of_store(error),
+        _ => Code::Internal,
+    }
+}
+
+fn of_component_engine(error: &ComponentEngineError) -> Code {
+    match error {
+        ComponentEngineError::Component(error) => of_component(error),
+        ComponentEngineError::Engine(error) => of_setup(error),
+        _ => Code::Data,
+    }
+}
+
+/// The exit code for an engine that fails before its first operation: its component is at fault.
+fn of_setup(error: &EngineError) -> Code {
+    match error {
+        EngineError::Exhausted { .. } => Code::Unavailable,
+        _ => Code::Data,
     }
 }
 

@@ -44,7 +44,9 @@ pub fn parse(text: &str) -> Result<Document, String> {
             let at = error.span().map(|span| format!("line {}: ", line_of(text, span.start))).unwrap_or_default();
             format!("{at}not TOML: {}", error.message())
         })?;
-        from_table(table.into_inner(), "", &mut |path, offset| drop(lines.insert(path, line_of(text, offset))))
+        from_table(table.into_inner(), "", &mut |path, offset| {
+            lines.insert(path, line_of(text, offset));
+        })
     };
     let object = shorthand::expand(object, "", &mut |short, long| {
         if let Some(line) = lines.get(short).copied() {

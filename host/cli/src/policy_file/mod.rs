@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use halfopen::{Policy, PolicyFault};
 
 pub use self::assignment::changed;
-pub use self::render::to_toml;
 use self::document::Document;
+pub use self::render::to_toml;
 use crate::exit::{Code, Failure};
 
 /// A policy file that has been read.

@@ -33,7 +33,8 @@ fn toml_becomes_the_json_of_the_contract() {
 
 #[test]
 fn a_duration_becomes_a_number_of_milliseconds() {
-    let text = "open = \"15m\"\nopen_max = \"2h 30m\"\nwindow = \"30s\"\nslow_calls = { slower_than = \"2s\", percent = 5 }\n";
+    let text =
+        "open = \"15m\"\nopen_max = \"2h 30m\"\nwindow = \"30s\"\nslow_calls = { slower_than = \"2s\", percent = 5 }\n";
     let wanted = json!({
         "open_ms": 900_000, "open_max_ms": 9_000_000, "window": { "ms": 30_000 },
         "slow_calls": { "slower_than_ms": 2_000, "percent": 5 },
@@ -44,7 +45,8 @@ fn a_duration_becomes_a_number_of_milliseconds() {
 
 #[test]
 fn only_a_duration_in_a_key_without_unit_is_replaced() {
-    for text in ["open_ms = \"15m\"", "lost_probe = \"reopen\"", "open = \"15\"", "open = \"1us\"", "probes = \"off\""] {
+    for text in ["open_ms = \"15m\"", "lost_probe = \"reopen\"", "open = \"15\"", "open = \"1us\"", "probes = \"off\""]
+    {
         let key = text.split(' ').next().unwrap();
         assert!(parsed(text)[key].is_string(), "{text}");
     }

@@ -45,7 +45,10 @@ pub fn set_dispositions() -> anyhow::Result<()> {
 
 /// From now on sends each signal that `run` forwards as an event, except a signal that the program was started to ignore
 /// (as by nohup): with a handler, the command would no longer ignore it.
-pub fn forwarded<T: Send + 'static>(to: Sender<T>, event: impl Fn(Arrived) -> T + Send + 'static) -> anyhow::Result<()> {
+pub fn forwarded<T: Send + 'static>(
+    to: Sender<T>,
+    event: impl Fn(Arrived) -> T + Send + 'static,
+) -> anyhow::Result<()> {
     watch(&FORWARDED, to, event)
 }
 

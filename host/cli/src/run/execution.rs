@@ -76,7 +76,9 @@ impl Session<'_> {
                 code as u8
             }
             CommandError::StatusLost(error) => {
-                self.say_always(&format!("the command was run, but its exit status is lost ({error}); nothing was reported"));
+                self.say_always(&format!(
+                    "the command was run, but its exit status is lost ({error}); nothing was reported"
+                ));
                 Code::Io as u8
             }
         }
