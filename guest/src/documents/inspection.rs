@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde::Serialize;
 
-use super::TransitionDocument;
+use super::transition::TransitionDocument;
 use crate::record::StateKind;
 
 /// An inspection as JSON.

@@ -31,7 +31,7 @@ pub fn parse(number: &str) -> Option<f64> {
     }
     // 64 more bits than the f64 has, the last of them for all that follow: so the conversion rounds correctly.
     let dividend = u128::from(mantissa) << 64;
-    let quotient = dividend / power | u128::from(!dividend.is_multiple_of(power));
+    let quotient = (dividend / power) | u128::from(!dividend.is_multiple_of(power));
     Some(quotient as f64 / (1u128 << 64) as f64)
 }
 

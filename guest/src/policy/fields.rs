@@ -1,7 +1,7 @@
 //! The fields of a policy, each with its key and its range, in the order of the contract.
 
 use super::range::{COUNT, COUNT_OR_0, LENGTH, LENGTH_OR_0, Range, UP_TO_100, UP_TO_100_OR_0, WINDOW_CALLS, WINDOW_MS};
-use super::{FailureRate, LostProbe, Policy, Ramp, SlowCalls, WindowSpan};
+use super::types::{FailureRate, LostProbe, Policy, Ramp, SlowCalls, WindowSpan};
 
 /// Reads or checks the fields that [`visit`] shows. The key of a field in a table is `table.key`.
 pub trait Fields {

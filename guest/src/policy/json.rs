@@ -1,4 +1,4 @@
-//! A policy read from JSON, with all its faults.
+//! A policy read from JSON, with all its faults, and written as JSON.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -9,10 +9,11 @@ use hifijson::SliceLexer;
 use hifijson::token::Lex as _;
 use hifijson::value::{Value, parse_bounded};
 
+use super::decimal;
 use super::fields::{Fields, visit};
 use super::nearest::nearest;
 use super::range::{MULTIPLIER, Range, holds_multiplier};
-use super::{BUILT_IN, LostProbe, Policy, WindowSpan, decimal};
+use super::types::{BUILT_IN, LostProbe, Policy, WindowSpan};
 use crate::contract::PolicyFault;
 use crate::text::{clean, is_clean};
 
@@ -24,17 +25,25 @@ const DEPTH: usize = 16;
 type Json<'a> = Value<&'a str, Cow<'a, str>>;
 type Object<'a> = [(Cow<'a, str>, Json<'a>)];
 
-/// The policy in a text, or all that is wrong with it.
-pub fn parse(text: &str) -> Result<Policy, Vec<PolicyFault>> {
-    let value = read(text).map_err(whole_text)?;
-    let Value::Object(object) = &value else {
-        return Err(whole_text(format!("must be a JSON object, not {}", shown(&value))));
-    };
-    let mut policy = BUILT_IN;
-    let mut reader = Reader { object, known: Vec::new(), faults: Vec::new() };
-    visit(&mut policy, &mut reader);
-    reader.check_keys();
-    if reader.faults.is_empty() { Ok(policy) } else { Err(reader.faults) }
+impl Policy {
+    /// The policy that a JSON text gives; a key left out has the default of [`BUILT_IN`]. Of an invalid text, all faults.
+    pub fn parse(text: &str) -> Result<Policy, Vec<PolicyFault>> {
+        let value = read(text).map_err(whole_text)?;
+        let Value::Object(object) = &value else {
+            return Err(whole_text(format!("must be a JSON object, not {}", shown(&value))));
+        };
+        let mut policy = BUILT_IN;
+        let mut reader = Reader { object, known: Vec::new(), faults: Vec::new() };
+        visit(&mut policy, &mut reader);
+        reader.check_keys();
+        if reader.faults.is_empty() { Ok(policy) } else { Err(reader.faults) }
+    }
+
+    /// The policy as JSON, with all its keys.
+    pub fn to_json(&self) -> String {
+        // Writing to memory fails for no value of this type.
+        serde_json::to_string(self).unwrap_or_default()
+    }
 }
 
 fn whole_text(why: String) -> Vec<PolicyFault> {

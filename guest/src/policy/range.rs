@@ -1,8 +1,5 @@
 //! The ranges of a policy's numbers.
 
-use super::fields::Fields;
-use super::{LostProbe, WindowSpan};
-
 /// The whole numbers that a field may be.
 pub struct Range {
     least: u64,
@@ -42,42 +39,3 @@ pub fn holds_multiplier(multiplier: f64) -> bool {
 
 /// The range of a multiplier in words.
 pub const MULTIPLIER: &str = "must be a number from 1 to 100";
-
-/// Compares the fields of a policy with their ranges.
-#[derive(Default)]
-pub struct Check {
-    out_of_range: bool,
-}
-
-impl Check {
-    /// Whether each field was in its range.
-    pub fn is_valid(&self) -> bool {
-        !self.out_of_range
-    }
-
-    fn expect(&mut self, valid: bool) {
-        self.out_of_range |= !valid;
-    }
-}
-
-impl Fields for Check {
-    fn number(&mut self, _: &'static str, number: &mut u64, range: &Range) {
-        self.expect(range.holds(*number));
-    }
-
-    fn multiplier(&mut self, _: &'static str, multiplier: &mut f64) {
-        self.expect(holds_multiplier(*multiplier));
-    }
-
-    fn table(&mut self, _: &'static str, is_on: bool) -> bool {
-        is_on
-    }
-
-    fn window(&mut self, _: &'static str, _: &mut WindowSpan) {}
-
-    fn lost_probe(&mut self, _: &'static str, _: &mut LostProbe) {}
-
-    fn at_most(&mut self, (_, length): (&'static str, u64), (_, limit): (&'static str, u64)) {
-        self.expect(length <= limit);
-    }
-}

@@ -92,10 +92,3 @@ impl Record {
         self.state.correct_clock(now)
     }
 }
-
-/// Sets an instant that is after `now` to `now`. Returns whether it was.
-fn correct(instant: &mut u64, now: u64) -> bool {
-    let is_later = *instant > now;
-    *instant = (*instant).min(now);
-    is_later
-}

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::correct;
 use super::window::Window;
 use crate::contract;
 use crate::policy::Policy;
@@ -191,4 +190,11 @@ impl Lease {
             left => Some(left),
         }
     }
+}
+
+/// Sets an instant that is after `now` to `now`. Returns whether it was.
+fn correct(instant: &mut u64, now: u64) -> bool {
+    let is_later = *instant > now;
+    *instant = (*instant).min(now);
+    is_later
 }

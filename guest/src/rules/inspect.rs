@@ -1,6 +1,6 @@
 //! The answers of `inspect` and `policy`.
 
-use super::Evaluation;
+use super::evaluation::Evaluation;
 use crate::contract::{PolicyInForce, PolicyOrigin};
 use crate::documents::{ForcedDocument, InspectionDocument, LastFailureDocument, LeaseDocument};
 use crate::record::State;

@@ -1,6 +1,6 @@
 //! The ramp that follows a closing by probes.
 
-use super::Evaluation;
+use super::evaluation::Evaluation;
 use crate::policy::Ramp;
 use crate::record::{ClosedMode, State};
 

@@ -1,6 +1,6 @@
 //! The reasons for which a report counts for nothing.
 
-use super::Evaluation;
+use super::evaluation::Evaluation;
 use crate::contract::StaleReason;
 use crate::record::{ClosedMode, OpenEnd, State};
 

@@ -1,6 +1,6 @@
 //! The rules by which a closed breaker trips.
 
-use super::Evaluation;
+use super::evaluation::Evaluation;
 use super::ramp::ramp_in_force;
 use crate::record::window::Counts;
 use crate::record::{ClosedMode, Reason, State};
