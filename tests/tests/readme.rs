@@ -21,7 +21,8 @@ fn readmes() -> Vec<PathBuf> {
         for entry in fs::read_dir(folder).expect("the folder is readable") {
             let path = entry.expect("the folder is readable").path();
             let name = path.file_name().and_then(|name| name.to_str()).expect("names are UTF-8").to_owned();
-            if path.is_dir() && !name.starts_with('.') && !["node_modules", "target", "python"].contains(&name.as_str()) {
+            if path.is_dir() && !name.starts_with('.') && !["node_modules", "target", "python"].contains(&name.as_str())
+            {
                 folders.push(path);
             } else if name == "README.md" {
                 found.push(path);

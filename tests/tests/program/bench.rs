@@ -1,4 +1,4 @@
-//! A place to run the program in: a folder of its own, a store, and nothing of the user's.
+//! A bench for the program: a folder with a store, and an environment without the user's variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -32,7 +32,7 @@ impl Bench {
         Bench { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// One whose store knows something that must not change.
+    /// A bench whose store has a record that must not change.
     pub fn with_records() -> Bench {
         let bench = Bench::new();
         trip(&bench.open("pay"));
@@ -47,7 +47,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// The same as text.
+    /// A path in the folder, as text.
     pub fn at(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
@@ -69,14 +69,14 @@ impl Bench {
     /// A breaker that trips with the first failure and then stays open.
     pub fn open(&self, dependency: &str) -> Breaker {
         let breaker = self.host().breaker(dependency);
-        breaker.configure(&Policy { open_ms: LONG_MS, ..policy() }).unwrap();
+        breaker.configure(&policy().open_ms(LONG_MS), "").unwrap();
         breaker
     }
 
     /// A breaker for which a probe is due.
     pub fn due(&self, dependency: &str, policy: &Policy) -> Breaker {
         let breaker = self.host().breaker(dependency);
-        breaker.configure(policy).unwrap();
+        breaker.configure(policy, "").unwrap();
         halfopen_tests::breakers::make_due(&breaker);
         breaker
     }
@@ -89,7 +89,7 @@ impl Bench {
         command
     }
 
-    /// Gives a command the surroundings that the program has here.
+    /// Gives a command the folder and the environment of the bench.
     pub fn surround(&self, command: &mut Command) {
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
@@ -100,7 +100,8 @@ impl Bench {
         command
             .current_dir(self.folder())
             .env("HOME", self.path("home"))
-            // Shared, so that the component is compiled once.
+            .env("USER", "tester")
+            // Shared by all benches, so that the component is compiled once.
             .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))
             .env("HALFOPEN_STORE", address(&self.store()))
             .env("RUST_BACKTRACE", "1")
@@ -112,20 +113,20 @@ impl Bench {
         ran(&mut self.command(args))
     }
 
-    /// Runs a shell script that finds the program on its PATH.
+    /// Runs a shell script with the program on its PATH.
     pub fn shell(&self, script: &str) -> Ran {
         let mut shell = Command::new("sh");
         self.surround(&mut shell);
         ran(with_program_on_path(&mut shell).args(["-c", script]))
     }
 
-    /// A run and what came of it, as a transcript.
+    /// The transcript of a run.
     pub fn shown(&self, args: &[&str]) -> String {
         let Ran { code, stdout, stderr } = self.run(args);
         self.redacted(&format!("$ halfopen {}\n[{code}]\n{stdout}{stderr}", shown(args)))
     }
 
-    /// Runs what the program must refuse; the transcript. Checks what holds for every refusal.
+    /// The transcript of a run that the program must refuse, checked for what holds of every refusal.
     pub fn refused(&self, args: &[&str]) -> String {
         self.refused_of(&mut self.command(args), &shown(args))
     }
@@ -135,8 +136,12 @@ impl Bench {
         let before = tree(self.folder());
         let Ran { code, stdout, stderr } = ran(command);
         assert_eq!(stdout, "", "{shown}");
-        assert!(stderr.starts_with("halfopen: ") && stderr.ends_with('\n'), "{shown}: {stderr}");
-        assert_eq!(stderr.lines().count(), 1, "{shown}: {stderr}");
+        if stderr.starts_with("error: ") {
+            assert_eq!(code, 64, "{shown}: {stderr}");
+        } else {
+            assert!(stderr.starts_with("halfopen: ") && stderr.ends_with('\n'), "{shown}: {stderr}");
+            assert_eq!(stderr.lines().count(), 1, "{shown}: {stderr}");
+        }
         assert!(!stderr.contains("bug") && !stderr.contains("panicked"), "{shown}: {stderr}");
         assert!(documented().contains(&code) && code != 0, "{shown}: {code} is not in the help");
         assert_eq!(tree(self.folder()), before, "{shown}: something was changed");
@@ -155,14 +160,14 @@ pub fn ran(command: &mut Command) -> Ran {
     Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-/// Lets a command start with a limit that it cannot raise.
+/// Starts a command with a limit that it cannot raise.
 pub fn limited(command: &mut Command, what: Resource, most: u64) -> &mut Command {
     let limit = Rlimit { current: Some(most), maximum: Some(most) };
     // SAFETY: the closure makes one system call and nothing else.
     unsafe { command.pre_exec(move || setrlimit(what, limit).map_err(Into::into)) }
 }
 
-/// Lets a command start with a signal ignored, as some daemons start what they start.
+/// Starts a command with a signal ignored, as some daemons do.
 pub fn ignoring(command: &mut Command, signal: i32) -> &mut Command {
     let ignore = move || {
         // SAFETY: ignoring a signal is allowed between fork and exec.
@@ -188,7 +193,7 @@ fn shown(args: &[&str]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-/// All files below a folder, and a hash of what is in them. What SQLite leaves beside a store and holds nothing is no part.
+/// All files below a folder, with a hash of their contents. Empty files that SQLite leaves beside a store are left out.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, u64> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -197,7 +202,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, u64> {
             found.extend(tree(&path));
             found.insert(path, 0);
         } else if !path.to_string_lossy().ends_with("-shm") {
-            // That one is left alone: closing it would end the locks that a test holds.
+            // Not opened: closing it would end the locks that a test holds.
             let content = fs::read(&path).unwrap();
             if !(path.to_string_lossy().ends_with("-wal") && content.is_empty()) {
                 let mut hasher = DefaultHasher::new();
@@ -224,7 +229,7 @@ pub fn all(transcripts: impl IntoIterator<Item = String>) -> String {
     transcripts.into_iter().collect::<Vec<_>>().join("\n")
 }
 
-/// Lets a command start with the signals as a terminal leaves them, also where the tests run in the background.
+/// Starts a command with the signals of a terminal's foreground, also where the tests run in the background.
 fn with_default_signals(command: &mut Command) {
     let restore = || {
         for signal in [

@@ -1,11 +1,11 @@
-//! `halfopen component`, and components that are none.
+//! `halfopen component`, and files that are no component of the contract.
 
 use halfopen::Component;
 
 use crate::bench::{Bench, all, ran};
 
 #[test]
-fn the_component_can_be_looked_at_and_written_and_used_from_the_file() {
+fn the_component_is_shown_written_and_run_from_its_file() {
     let bench = Bench::new();
     let file = bench.at("halfopen.wasm");
     let written = bench.run(&["component", "write", &file]);
@@ -16,6 +16,8 @@ fn the_component_can_be_looked_at_and_written_and_used_from_the_file() {
     let shown: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
     assert_eq!(shown["sha256"], Component::embedded().sha256());
     assert_eq!(shown["bytes"], Component::embedded().bytes().len());
+    let gzipped = shown["gzipped_bytes"].as_u64().unwrap();
+    assert!((1_000..48 * 1_024).contains(&gzipped), "{gzipped}");
 
     let of_file = bench.run(&["component", "show", &file]).stdout;
     let without_place = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
@@ -29,7 +31,7 @@ fn the_component_can_be_looked_at_and_written_and_used_from_the_file() {
 }
 
 #[test]
-fn a_file_that_is_there_is_not_replaced_unless_that_is_asked_for() {
+fn an_existing_file_is_replaced_only_with_force() {
     let bench = Bench::with_records();
     let file = bench.write("halfopen.wasm", "mine");
     insta::assert_snapshot!(all([
@@ -58,7 +60,7 @@ fn patched(from: &str, to: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_not_our_component_is_refused_before_anything_is_done() {
+fn a_foreign_component_is_refused_before_anything_is_done() {
     let bench = Bench::with_records();
     let embedded = Component::embedded();
     let foreign = "(component (import \"wasi:cli/environment@0.2.0\" (instance \
@@ -97,23 +99,19 @@ fn a_component_of_a_later_release_of_the_series_runs() {
 }
 
 #[test]
-fn only_components_on_the_list_run_where_there_is_one() {
+fn only_a_component_with_the_given_digest_runs() {
     let bench = Bench::with_records();
     let ours = Component::embedded().sha256();
     let other = bench.write("other.wasm", patched("@0.1.0", "@0.1.7"));
-    let listed = bench.write("listed", format!("# reviewed\n{ours}  halfopen.wasm\n"));
-    assert_eq!(bench.run(&["--allowed-components", &listed, "status"]).code, 0);
-    let list = bench.write("list", "0".repeat(64));
-    let bad = bench.write("bad", "halfopen.wasm");
-    let none = bench.at("none");
+    assert_eq!(bench.run(&["--component-sha256", &ours, "status"]).code, 0);
     let run = ["run", "pay", "--", "touch", "started"];
     let refusals = [
-        bench.refused(&[&["--allowed-components", &list], &run[..]].concat()),
-        bench.refused(&[&["--allowed-components", &listed, "--component", &other], &run[..]].concat()),
-        bench.refused(&[&["--allowed-components", &bad], &run[..]].concat()),
-        bench.refused(&[&["--allowed-components", &none], &run[..]].concat()),
+        bench.refused(&[&["--component-sha256", &"0".repeat(64)], &run[..]].concat()),
+        bench.refused(&[&["--component-sha256", &ours, "--component", &other], &run[..]].concat()),
+        bench.refused(&[&["--component-sha256", "halfopen.wasm"], &run[..]].concat()),
+        bench.refused(&["--component-sha256", &"0".repeat(64), "replay", &bench.at("none.jsonl")]),
     ];
     let mut settings = insta::Settings::clone_current();
-    settings.add_filter(r"SHA-256 [0-9a-f]{64}", "SHA-256 [digest]");
+    settings.add_filter(r"[0-9a-f]{64}", "[digest]");
     settings.bind(|| insta::assert_snapshot!(all(refusals.to_vec())));
 }

@@ -8,7 +8,7 @@ use halfopen_tests::breakers::until;
 
 use crate::bench::{Bench, ran};
 
-/// The processes whose folder for temporary files is this one.
+/// The processes with this folder for temporary files.
 fn processes_in(folder: &str) -> Vec<String> {
     let wanted = format!("TMPDIR={folder}");
     let here = |entry: fs::DirEntry| {
@@ -27,7 +27,7 @@ fn bench_with_temp() -> (Bench, String) {
 }
 
 #[test]
-fn the_demo_shows_exactly_one_probe_at_each_recovery_and_leaves_nothing_behind() {
+fn the_demo_shows_one_probe_a_recovery_and_leaves_nothing() {
     let (bench, temp) = bench_with_temp();
     let started = Instant::now();
     let ran = ran(bench.command(&["demo"]).env("TMPDIR", &temp));
@@ -49,7 +49,7 @@ fn a_demo_that_is_killed_leaves_no_process_behind() {
     let (bench, temp) = bench_with_temp();
     let mut command = bench.command(&["demo"]);
     let mut demo = command.env("TMPDIR", &temp).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    until("its processes are there", || (processes_in(&temp).len() > 9).then_some(()));
+    until("its processes are there", || (processes_in(&temp).len() > 8).then_some(()));
     demo.kill().unwrap();
     demo.wait().unwrap();
     until("all of them are gone", || processes_in(&temp).is_empty().then_some(()));

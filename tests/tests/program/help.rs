@@ -1,11 +1,11 @@
-//! Help and mistakes on the command line.
+//! Help, and faults of the command line.
 
 use crate::bench::{Bench, all, ran};
 
 #[test]
 fn every_command_has_a_help_page() {
     let bench = Bench::new();
-    let pages: [&[&str]; 17] = [
+    let pages: [&[&str]; 18] = [
         &["--help"],
         &["-h"],
         &["run", "--help"],
@@ -14,6 +14,7 @@ fn every_command_has_a_help_page() {
         &["policy", "--help"],
         &["policy", "show", "--help"],
         &["policy", "set", "--help"],
+        &["policy", "unset", "--help"],
         &["force", "--help"],
         &["reset", "--help"],
         &["forget", "--help"],
@@ -31,7 +32,7 @@ fn every_command_has_a_help_page() {
 }
 
 #[test]
-fn without_a_command_it_fails_and_says_where_to_look() {
+fn without_a_command_it_fails_and_prints_help() {
     let bench = Bench::with_records();
     let mut bare = bench.command::<&str>(&[]);
     let ran = ran(bare.env_remove("HALFOPEN_STORE"));
@@ -47,9 +48,9 @@ fn the_version_is_that_of_the_crate() {
 }
 
 #[test]
-fn mistakes_on_the_command_line_are_one_line_that_says_what_to_do() {
+fn faults_of_the_command_line_name_the_remedy() {
     let bench = Bench::with_records();
-    let mistakes: [&[&str]; 21] = [
+    let faults: [&[&str]; 21] = [
         &["--stor", "memory", "status"],
         &["statu"],
         &["status", "--jsn"],
@@ -72,7 +73,7 @@ fn mistakes_on_the_command_line_are_one_line_that_says_what_to_do() {
         &["run", "--ignore-status", "300", "pay", "--", "true"],
         &["run", "--on-store-error", "panic", "pay", "--", "true"],
     ];
-    insta::assert_snapshot!(all(mistakes.map(|args| bench.refused(args))));
+    insta::assert_snapshot!(all(faults.map(|args| bench.refused(args))));
 }
 
 #[test]
@@ -83,19 +84,19 @@ fn completions_are_there_for_the_usual_shells() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         assert!(ran.stdout.contains("halfopen") && ran.stdout.contains("ignore-status"), "{shell}");
     }
-    // What completes is shell that a shell takes.
+    // The script is valid shell.
     assert_eq!(bench.shell("halfopen completions bash > c && bash -n c").code, 0);
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_reader_that_closes_the_pipe_is_no_error() {
     let ran = Bench::new().shell("{ halfopen completions bash; echo $? >&2; } | head -c 1 > /dev/null");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "0\n"));
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn output_that_cannot_be_written_is_an_error_whatever_it_is() {
+fn output_that_cannot_be_written_is_an_error() {
     let bench = Bench::new();
     for args in [&["--help"][..], &["run", "-h"], &["--version"], &["completions", "bash"], &["status"]] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

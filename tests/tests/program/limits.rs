@@ -7,7 +7,7 @@ use rustix::process::Resource;
 use crate::bench::{Bench, all, ignoring, limited, ran, with_program_on_path};
 
 #[test]
-fn a_store_that_may_not_grow_is_refused_and_taken_when_there_is_room() {
+fn a_store_that_cannot_grow_is_refused_until_there_is_room() {
     let bench = Bench::with_records();
     let mut refusals = Vec::new();
     // That leaves no room for a log.
@@ -24,7 +24,7 @@ fn a_store_that_may_not_grow_is_refused_and_taken_when_there_is_room() {
 }
 
 #[test]
-fn a_command_is_told_of_files_that_are_too_large_as_if_it_were_run_alone() {
+fn a_command_reaches_the_limit_of_file_size_as_if_alone() {
     let bench = Bench::new();
     let script = "ulimit -f 1; head -c 100000 /dev/zero > large";
     let ran_alone = ran(Command::new("sh").args(["-c", script]).current_dir(bench.folder()));
@@ -36,9 +36,9 @@ fn a_command_is_told_of_files_that_are_too_large_as_if_it_were_run_alone() {
 }
 
 #[test]
-fn too_few_open_files_are_told_as_that() {
+fn the_limit_of_open_files_is_named_as_the_fault() {
     let bench = Bench::with_records();
-    bench.host().breaker("pay").reset().unwrap();
+    bench.host().breaker("pay").reset("").unwrap();
     let mut refused = 0;
     for most in 4..=40 {
         let mut command = bench.command(&["run", "pay", "--", "true"]);
@@ -46,8 +46,8 @@ fn too_few_open_files_are_told_as_that() {
         if ran.code != 0 {
             refused += 1;
             assert_eq!((ran.code, ran.stderr.lines().count()), (69, 1), "{most}: {ran:?}");
-            let said = ["Too many open files", "may open no more files"].iter().any(|said| ran.stderr.contains(said));
-            assert!(said && !ran.stderr.contains("contract"), "{most}: {ran:?}");
+            let is_named = ["Too many open files", "may open no more files"].iter().any(|fault| ran.stderr.contains(fault));
+            assert!(is_named && !ran.stderr.contains("contract"), "{most}: {ran:?}");
         }
     }
     assert!((1..37).contains(&refused), "{refused}");
@@ -56,7 +56,7 @@ fn too_few_open_files_are_told_as_that() {
 /// Only where this user may mount one: as the superuser of a namespace.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_disk_without_room_is_told_as_full() {
+fn a_disk_without_room_is_reported_as_full() {
     let may_mount = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
     if !may_mount.is_ok_and(|output| output.status.success()) {
         eprintln!("not tried: this user may not mount a file system");

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use crate::bench::{Bench, all};
 
 #[test]
-fn names_that_are_empty_too_long_or_hold_control_characters_are_refused_everywhere() {
+fn invalid_names_are_refused_by_every_command() {
     let bench = Bench::with_records();
     let long = "x".repeat(257);
     let mut refusals = Vec::new();
@@ -24,8 +24,6 @@ fn names_that_are_empty_too_long_or_hold_control_characters_are_refused_everywhe
         &["--namespace", "", "status"],
         &["--namespace", &long, "status"],
         &["--namespace", "a\nb", "status"],
-        &["run", "--caller", &long, "pay", "--", "true"],
-        &["force", "pay", "open", "--note", &long],
     ] {
         refusals.push(bench.refused(args));
     }
@@ -33,7 +31,7 @@ fn names_that_are_empty_too_long_or_hold_control_characters_are_refused_everywhe
 }
 
 #[test]
-fn names_that_are_no_text_are_refused() {
+fn names_that_are_not_utf8_are_refused() {
     let bench = Bench::with_records();
     let name = OsStr::from_bytes(b"caf\xe9");
     let refusals = ["run", "reset"].map(|command| {
@@ -56,4 +54,16 @@ fn names_in_other_scripts_and_with_spaces_are_names() {
         let code = bench.run(&args).code;
         assert_eq!(code, if name == "--" { 64 } else { 0 }, "{name}");
     }
+}
+
+#[test]
+fn a_long_caller_or_note_is_cut_at_128_bytes() {
+    let bench = Bench::new();
+    let long = "x".repeat(257);
+    let breaker = bench.open("pay");
+    assert_eq!(bench.run(&["run", "--caller", &long, "pay", "--", "false"]).code, 1);
+    assert_eq!(bench.run(&["force", "pay", "open", "--by", &long, "--note", &long]).code, 0);
+    let seen = breaker.inspect().unwrap();
+    let forced = seen.forced.unwrap();
+    assert_eq!([seen.last_failure.unwrap().caller, forced.by, forced.note], [(); 3].map(|()| "x".repeat(128)));
 }

@@ -1,4 +1,4 @@
-//! What operators look at and step in with.
+//! The commands of operators.
 
 use insta::Settings;
 
@@ -9,10 +9,11 @@ fn times_redacted() -> Settings {
     let mut settings = Settings::clone_current();
     settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[instant]");
     settings.add_filter(r#"("(?:since|next_due|at)":)\d{10,}"#, "${1}[ms]");
-    settings.add_filter(r#"("(?:expires_in|ends_in)":)\d+"#, "${1}[ms]");
-    settings.add_filter(r"(?m)^(for +|next probe +in )\S.*$", "${1}[time]");
+    settings.add_filter(r#"("(?:expires_in_ms|ends_in_ms)":)\d+"#, "${1}[ms]");
+    settings.add_filter(r"(?m)^(for +|next probe +in |last failure +)\S.*$", "${1}[time]");
     settings.add_filter(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+(s|m))?\b", "[time]");
     settings.add_filter(r"\(pid \d+\)", "(pid [pid])");
+    settings.add_filter(r"tester@[^\s\",]+", "tester@[host]");
     settings.add_filter(r" {2,}", "  ");
     settings
 }
@@ -20,7 +21,7 @@ fn times_redacted() -> Settings {
 #[test]
 fn a_day_of_an_operator() {
     let bench = Bench::new();
-    let mut said = Vec::new();
+    let mut shown = Vec::new();
     for args in [
         &["status"][..],
         &["status", "--json"],
@@ -42,7 +43,7 @@ fn a_day_of_an_operator() {
         &["history", "pay"],
         &["history", "pay", "--json"],
         &["force", "pay", "none"],
-        &["force", "pay", "open", "--lasting", "10m", "--note", "maintenance of the provider"],
+        &["force", "pay", "open", "--lasting", "10m", "--by", "ops", "--note", "maintenance of the provider"],
         &["status", "pay"],
         &["force", "pay", "closed", "--lasting", "10m"],
         &["force", "pay", "none"],
@@ -50,7 +51,10 @@ fn a_day_of_an_operator() {
         &["policy", "show", "pay"],
         &["policy", "show", "mail"],
         &["policy", "show", "pay", "--json"],
-        &["reset", "pay"],
+        &["policy", "unset", "pay"],
+        &["policy", "show", "pay", "--json"],
+        &["reset", "pay", "--note", "all is well"],
+        &["history", "pay", "--json"],
         &["prune", "--idle", "1h"],
         &["forget", "pay"],
         &["forget", "never heard of"],
@@ -61,28 +65,28 @@ fn a_day_of_an_operator() {
         &["status"],
         &["--namespace", "other", "status"],
     ] {
-        said.push(bench.shown(args));
+        shown.push(bench.shown(args));
     }
-    times_redacted().bind(|| insta::assert_snapshot!(all(said)));
+    times_redacted().bind(|| insta::assert_snapshot!(all(shown)));
 }
 
 #[test]
 fn json_is_one_line_that_a_machine_reads() {
     let bench = Bench::with_records();
-    let one: serde_json::Value = serde_json::from_str(&bench.run(&["status", "pay", "--json"]).stdout).unwrap();
-    let all: serde_json::Value = serde_json::from_str(&bench.run(&["status", "--json"]).stdout).unwrap();
+    let json = |args: &[&str]| -> serde_json::Value { serde_json::from_str(&bench.run(args).stdout).unwrap() };
+    let (one, all) = (json(&["status", "pay", "--json"]), json(&["status", "--json"]));
     for seen in [&one, &all[0]] {
         assert_eq!((&seen["dependency"], &seen["state"]), (&"pay".into(), &"open".into()));
-        assert_eq!((&seen["recorded"], &seen["reason"]), (&true.into(), &"consecutive-failures".into()));
+        assert_eq!(seen["last_change"]["reason"], "consecutive-failures");
     }
-    let other: serde_json::Value = serde_json::from_str(&bench.run(&["status", "pya", "--json"]).stdout).unwrap();
-    assert_eq!((&other["recorded"], &other["reason"]), (&false.into(), &serde_json::Value::Null));
+    let other = json(&["status", "pya", "--json"]);
     assert_eq!((&other["dependency"], &other["state"]), (&"pya".into(), &"closed".into()));
+    assert_eq!((&other["since"], &other["last_change"]), (&serde_json::Value::Null, &serde_json::Value::Null));
     assert_eq!(bench.run(&["status", "--json"]).stdout.lines().count(), 1);
 }
 
 #[test]
-fn names_and_notes_cannot_act_on_the_terminal() {
+fn names_and_notes_cannot_control_the_terminal() {
     let bench = Bench::new();
     let note = "\u{1b}[2J\u{202e}gnp";
     assert_eq!(bench.run(&["force", "pay", "open", "--note", note]).code, 0);
@@ -94,7 +98,7 @@ fn names_and_notes_cannot_act_on_the_terminal() {
 }
 
 #[test]
-fn what_happens_is_told_to_whoever_asks_for_it() {
+fn verbose_writes_events_to_stderr() {
     let bench = Bench::new();
     bench.open("pay");
     let quiet = bench.run(&["run", "pay", "--", "false"]);

@@ -1,4 +1,4 @@
-//! Policies that are none.
+//! Policies, and texts that are no valid policy.
 
 use crate::bench::{Bench, all};
 
@@ -21,7 +21,7 @@ fresh_ms = 1e300
 ";
 
 #[test]
-fn all_fields_out_of_range_are_named_at_once_each_with_its_range() {
+fn all_keys_out_of_range_are_named_with_their_ranges() {
     let bench = Bench::with_records();
     let file = bench.write("wild.toml", OUT_OF_RANGE);
     let refusals = [
@@ -40,9 +40,9 @@ fn all_fields_out_of_range_are_named_at_once_each_with_its_range() {
 }
 
 #[test]
-fn mistakes_in_a_policy_file_are_named_with_their_lines_and_the_nearest_key() {
+fn faults_of_a_policy_file_have_lines_and_the_nearest_key() {
     let bench = Bench::with_records();
-    let files: [(&str, &[u8]); 11] = [
+    let files: [(&str, &[u8]); 13] = [
         ("typo.toml", b"open_ms = 1\nconsecutive_failure = 3\n[failure_rate]\nprecent = 1\nminimum_calls = 1\n"),
         ("stranger.toml", b"colour = \"red\"\n"),
         ("kinds.toml", b"open_ms = \"long\"\nlost_probe = \"retry\"\nwindow = 5\nramp = { over_ms = 5 }\n"),
@@ -53,6 +53,8 @@ fn mistakes_in_a_policy_file_are_named_with_their_lines_and_the_nearest_key() {
         ("array.json", b"[1]"),
         ("latin.toml", b"# caf\xe9\n"),
         ("twice.json", b"{\"open_ms\": 5,\n \"probes\": 1, \"open_ms\": 7}"),
+        ("both.toml", b"open_ms = 5\nopen = \"5s\"\n"),
+        ("duration.toml", b"probes = 1\nopen = \"5000h\"\n"),
         ("inside.json", b"{\"ramp\": {\"over_ms\": 5, \"from_percent\": 1, \"over_ms\": 6}}"),
     ];
     let mut refusals: Vec<String> = Vec::new();
@@ -68,7 +70,7 @@ fn mistakes_in_a_policy_file_are_named_with_their_lines_and_the_nearest_key() {
 }
 
 #[test]
-fn values_that_would_set_more_than_their_key_and_keys_that_are_set_twice_are_refused() {
+fn an_assignment_sets_one_value_and_sets_it_once() {
     let bench = Bench::with_records();
     let refused = |changes: &[&str]| bench.refused(&[&["policy", "set", "pay"], changes].concat());
     insta::assert_snapshot!(all([
@@ -76,6 +78,7 @@ fn values_that_would_set_more_than_their_key_and_keys_that_are_set_twice_are_ref
         refused(&["open_ms=5 # for now"]),
         refused(&["window={ ms = 10 }\nprobes = 9"]),
         refused(&["open_ms=1", "open_ms=2"]),
+        refused(&["open_ms=1", "open=2s"]),
         refused(&["window.ms=10", "window.calls=5"]),
         refused(&["failure_rate=off", "failure_rate.percent=5"]),
         refused(&["open_ms=-1"]),
@@ -89,7 +92,7 @@ fn values_that_would_set_more_than_their_key_and_keys_that_are_set_twice_are_ref
 #[test]
 fn a_policy_file_is_a_regular_file_and_not_a_large_one() {
     let bench = Bench::with_records();
-    // Elsewhere: what is in the bench is looked at before and afterwards.
+    // In another bench: the files of the first are compared before and afterwards.
     let other = Bench::new();
     let fifo = other.at("fifo.toml");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
@@ -102,7 +105,7 @@ fn a_policy_file_is_a_regular_file_and_not_a_large_one() {
 }
 
 #[test]
-fn a_policy_in_the_environment_is_the_default_and_refused_like_one() {
+fn a_policy_in_the_environment_is_the_default_policy() {
     let bench = Bench::with_records();
     bench.write("default.toml", "open_ms = 1234\n");
     let mut show = bench.command(&["policy", "show"]);
@@ -114,7 +117,7 @@ fn a_policy_in_the_environment_is_the_default_and_refused_like_one() {
 }
 
 #[test]
-fn what_is_shown_can_be_set_and_is_the_same() {
+fn a_policy_that_is_shown_can_be_set() {
     let bench = Bench::new();
     assert_eq!(bench.run(&["policy", "set", "pay", "open_ms=77", "ramp.over_ms=5", "ramp.from_percent=6"]).code, 0);
     let toml = bench.run(&["policy", "show", "pay"]).stdout;
@@ -124,4 +127,29 @@ fn what_is_shown_can_be_set_and_is_the_same() {
         assert_eq!(bench.run(&["policy", "set", name, &bench.write(name, shown)]).code, 0);
         assert_eq!(bench.run(&["policy", "show", name, "--json"]).stdout, json);
     }
+}
+
+#[test]
+fn a_key_without_unit_takes_a_duration() {
+    let bench = Bench::new();
+    let file = bench.write("policy.toml", "open = \"15m\"\nopen_max = \"2h\"\nwindow = \"1m\"\n");
+    assert_eq!(bench.run(&["policy", "set", "pay", &file, "lease=10s"]).code, 0);
+    let shown = bench.run(&["policy", "show", "pay"]).stdout;
+    for line in ["open_ms = 900000\n", "open_max_ms = 7200000\n", "window = { ms = 60000 }\n", "lease_ms = 10000\n"] {
+        assert!(shown.contains(line), "{shown}");
+    }
+}
+
+#[test]
+fn unset_gives_the_default_policy_back() {
+    let bench = Bench::new();
+    let default = bench.write("default.toml", "open_ms = 1234\n");
+    let run = |words: &[&str]| bench.run(&[&["--default-policy", &default], words].concat());
+    assert_eq!(run(&["policy", "set", "pay", "open_ms=77"]).code, 0);
+    assert!(run(&["policy", "show", "pay"]).stdout.starts_with("# the custom policy of pay\n"));
+    assert_eq!(run(&["policy", "unset", "pay", "--by", "ops", "--note", "as before"]).code, 0);
+    let shown = run(&["policy", "show", "pay"]).stdout;
+    assert!(shown.starts_with("# the default policy, which pay has\n") && shown.contains("open_ms = 1234\n"), "{shown}");
+    let last = run(&["history", "pay", "--limit", "1", "--json"]).stdout;
+    assert!(last.contains(r#""reason":"configured","by":"ops","note":"as before""#), "{last}");
 }

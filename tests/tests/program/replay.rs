@@ -23,11 +23,12 @@ fn a_replay_shows_each_answer_and_what_does_not_hold() {
         bench.shown(&["replay", "--quiet", &good]),
         bench.shown(&["replay", &wrong]),
         bench.shown(&["replay", "--quiet", &wrong, &good]),
+        bench.shown(&["replay", "--engine", "native", &wrong]),
     ]));
 }
 
 #[test]
-fn a_replay_file_that_is_not_well_formed_is_named_with_its_line() {
+fn a_malformed_replay_file_is_named_with_its_line() {
     let bench = Bench::with_records();
     let files: [(&str, &[u8]); 11] = [
         ("cut.jsonl", &GOOD.as_bytes()[..GOOD.len() - 30]),
@@ -62,7 +63,7 @@ fn a_replay_file_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn the_scenarios_hold_in_the_program_on_either_store_and_leave_nothing_behind() {
+fn the_scenarios_hold_and_leave_nothing_in_the_store() {
     let bench = Bench::new();
     let mut files: Vec<String> = fs::read_dir(root().join("tests/scenarios"))
         .unwrap()
@@ -70,12 +71,13 @@ fn the_scenarios_hold_in_the_program_on_either_store_and_leave_nothing_behind() 
         .filter(|path| path.ends_with(".jsonl"))
         .collect();
     files.sort();
-    for store in ["memory".to_owned(), format!("sqlite:{}", bench.at("replay.db"))] {
-        let mut args = vec!["replay", "--quiet", "--store", &store];
+    let sqlite = format!("sqlite:{}", bench.at("replay.db"));
+    for (store, engine) in [("memory", "component"), ("memory", "native"), (&sqlite, "component"), (&sqlite, "native")] {
+        let mut args = vec!["replay", "--quiet", "--store", store, "--engine", engine];
         args.extend(files.iter().map(String::as_str));
         let ran = bench.run(&args);
-        let sum = format!("{0} files: {0} hold, 0 fail\n", files.len());
-        assert_eq!((ran.code, ran.stdout, ran.stderr.as_str()), (0, sum, ""));
+        let totals = format!("{0} files: {0} hold, 0 fail\n", files.len());
+        assert_eq!((ran.code, ran.stdout, ran.stderr.as_str()), (0, totals, ""));
     }
     let database = rusqlite::Connection::open(bench.path("replay.db")).unwrap();
     let left: (u64, u64) = database
@@ -88,21 +90,21 @@ fn the_scenarios_hold_in_the_program_on_either_store_and_leave_nothing_behind() 
 }
 
 #[test]
-fn a_replay_from_a_pipe_is_one_too() {
+fn a_replay_file_can_come_from_a_pipe() {
     let bench = Bench::new();
     bench.write("good.jsonl", GOOD);
     let ran = bench.shell("halfopen replay --quiet - < good.jsonl");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "1 file: 1 hold, 0 fail\n"));
 }
 
-/// One that takes hours.
+/// A replay file that takes hours.
 fn long(bench: &Bench) -> String {
     let step = "{\"at\": 1, \"do\": \"acquire\", \"times\": 1000000}\n";
     bench.write("long.jsonl", format!("{{\"scenario\": \"long\"}}\n{}", step.repeat(1_000)))
 }
 
 #[test]
-fn a_long_replay_ends_when_it_is_asked_to_and_leaves_nothing_behind() {
+fn a_signal_ends_a_long_replay_which_leaves_nothing() {
     let bench = Bench::new();
     let store = format!("sqlite:{}", bench.at("replay.db"));
     let mut command = bench.command(&["replay", "--store", &store, &long(&bench)]);
@@ -113,13 +115,13 @@ fn a_long_replay_ends_when_it_is_asked_to_and_leaves_nothing_behind() {
     lines.for_each(drop);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    assert_eq!(output.stderr, b"halfopen: stopped; what was begun in the store is removed\n");
+    assert_eq!(output.stderr, b"halfopen: stopped; the records of the run are removed from the store\n");
     let database = rusqlite::Connection::open(bench.path("replay.db")).unwrap();
     assert_eq!(database.query_row("SELECT count(*) FROM record", [], |row| row.get::<_, i64>(0)), Ok(0));
 }
 
 #[test]
-fn a_replay_ends_when_nobody_reads_its_answers_any_more() {
+fn a_replay_ends_when_its_output_is_closed() {
     let bench = Bench::new();
     long(&bench);
     let ran = bench.shell("halfopen replay long.jsonl | head -n 1");

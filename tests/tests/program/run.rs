@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Stdio};
 
-use halfopen::{Decision, Policy, State, TransitionReason};
+use halfopen::{Decision, State, TransitionReason};
 use halfopen_tests::breakers::{policy, until};
 
 use crate::bench::{Bench, ignoring, ran};
@@ -30,10 +30,10 @@ fn the_command_has_the_programs_streams_and_arguments() {
 }
 
 #[test]
-fn its_exit_status_is_the_commands_and_says_what_is_counted() {
+fn the_exit_status_is_the_commands_and_decides_the_outcome() {
     let bench = Bench::new();
     let breaker = bench.host().breaker("pay");
-    breaker.configure(&Policy { consecutive_failures: 0, ..policy() }).unwrap();
+    breaker.configure(&policy().consecutive_failures(0), "").unwrap();
     let mut counted = (0, 0);
     for (script, code, calls, failures) in [
         ("exit 0", 0, 1, 0),
@@ -52,7 +52,22 @@ fn its_exit_status_is_the_commands_and_says_what_is_counted() {
 }
 
 #[test]
-fn statuses_that_say_nothing_about_the_dependency_are_not_counted() {
+fn a_failure_is_kept_with_its_cause_and_its_caller() {
+    let bench = Bench::new();
+    let breaker = bench.open("pay");
+    let mut words = vec!["run", "--caller", "cron"];
+    words.extend(&shell("pay", "exit 22")[1..]);
+    assert_eq!(bench.run(&words).code, 22);
+    let failure = breaker.inspect().unwrap().last_failure.unwrap();
+    assert_eq!((failure.cause.as_str(), failure.caller.as_str()), ("exit status 22", "cron"));
+    breaker.reset("").unwrap();
+    assert_eq!(bench.run(&shell("pay", "kill -KILL $$")).code, 137);
+    let failure = breaker.inspect().unwrap().last_failure.unwrap();
+    assert!(failure.cause == "signal 9" && failure.caller.starts_with("sh (pid "), "{failure:?}");
+}
+
+#[test]
+fn ignored_statuses_are_not_counted() {
     let bench = Bench::new();
     let breaker = bench.open("pay");
     for (status, ignored) in [(3, true), (22, true), (70, true), (78, true)] {
@@ -66,7 +81,7 @@ fn statuses_that_say_nothing_about_the_dependency_are_not_counted() {
 }
 
 #[test]
-fn the_command_sees_what_it_is_run_for() {
+fn the_command_sees_dependency_role_and_token() {
     let bench = Bench::new();
     let script = "echo \"$HALFOPEN_DEPENDENCY,$HALFOPEN_ROLE,${HALFOPEN_TOKEN-none}\"";
     let mut call = bench.command(&shell("pay", script));
@@ -80,28 +95,28 @@ fn the_command_sees_what_it_is_run_for() {
 }
 
 #[test]
-fn whose_probe_may_take_longer_than_its_result_counts_is_told() {
+fn a_time_limit_beyond_the_longest_lease_is_a_warning() {
     let bench = Bench::new();
     for (timeout, told) in [("59m", false), ("2h", true)] {
         for (quiet, told) in [(None, told), (Some("--quiet"), false)] {
             // Of its own: not that of the host that sets it.
-            let breaker = bench.due("pay", &Policy { fresh_ms: 1, ..policy() });
+            let breaker = bench.due("pay", &policy().fresh_ms(1));
             let words = ["run", "--timeout", timeout].into_iter().chain(quiet).chain(["pay", "--", "false"]);
             let ran = bench.run(&words.collect::<Vec<_>>());
             let wanted = "longer than 1h (probe_max_ms) does not count, and --timeout allows 2h";
             assert_eq!((ran.code, ran.stderr.contains(wanted)), (1, told), "{}", ran.stderr);
-            breaker.reset().unwrap();
+            breaker.reset("").unwrap();
         }
     }
-    assert_eq!(bench.run(&["run", "--timeout", "2h", "pay", "--", "true"]).stderr, "", "only a probe has to hurry");
+    assert_eq!(bench.run(&["run", "--timeout", "2h", "pay", "--", "true"]).stderr, "", "only a probe has a lease");
 }
 
 #[test]
-fn when_deferred_the_command_is_not_started_and_one_line_says_when_to_come_back() {
+fn a_deferred_command_is_not_started_and_one_line_says_why() {
     let bench = Bench::with_records();
     let ran = bench.run(&["run", "pay", "--", "touch", "started"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.lines().count()), (75, "", 1));
-    let wanted = "halfopen: pay: not started: the breaker is open; come back in ";
+    let wanted = "halfopen: pay: not started: the breaker is open; retry in ";
     assert!(ran.stderr.starts_with(wanted), "{}", ran.stderr);
 
     let quiet = bench.run(&["run", "--quiet", "pay", "--", "touch", "started"]);
@@ -110,7 +125,7 @@ fn when_deferred_the_command_is_not_started_and_one_line_says_when_to_come_back(
 }
 
 #[test]
-fn a_command_that_cannot_be_started_says_nothing_about_the_dependency() {
+fn a_command_that_cannot_be_started_counts_nowhere() {
     let bench = Bench::new();
     let breaker = bench.due("pay", &policy());
     bench.write("plain", "no program");
@@ -139,7 +154,7 @@ fn a_command_that_cannot_be_started_says_nothing_about_the_dependency() {
 }
 
 #[test]
-fn a_very_long_name_of_a_command_is_cut_in_what_is_said_of_it() {
+fn a_very_long_name_of_a_command_is_cut_in_messages() {
     for name in ["x".repeat(10_000), format!("./{}", "x/".repeat(3_000))] {
         let ran = Bench::new().run(&["run", "pay", "--", &name]);
         assert!([126, 127].contains(&ran.code), "{ran:?}");
@@ -148,7 +163,7 @@ fn a_very_long_name_of_a_command_is_cut_in_what_is_said_of_it() {
 }
 
 #[test]
-fn a_script_on_the_path_whose_interpreter_is_missing_is_told_from_one_that_is_missing() {
+fn a_missing_interpreter_is_told_from_a_missing_script() {
     let bench = Bench::new();
     bench.write("script", "#!/nonexistent/sh\n");
     std::fs::set_permissions(bench.path("script"), Permissions::from_mode(0o700)).unwrap();
@@ -159,7 +174,7 @@ fn a_script_on_the_path_whose_interpreter_is_missing_is_told_from_one_that_is_mi
 }
 
 #[test]
-fn what_a_command_came_to_is_reported_also_where_signals_of_ended_children_are_ignored() {
+fn a_result_is_reported_also_where_sigchld_was_ignored() {
     let bench = Bench::new();
     let breaker = bench.host().breaker("pay");
     for (script, code) in [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 137)] {
@@ -184,12 +199,13 @@ fn a_time_limit_ends_the_command_and_is_reported_as_a_timeout() {
         assert_eq!(ran.stdout, if name == "kind" { "term\n" } else { "" });
         let last = breaker.history(1).unwrap().remove(0);
         assert_eq!((last.to, last.reason), (State::Open, TransitionReason::ProbeTimedOut));
+        assert_eq!(last.cause, "timed out after 1s");
     }
     assert_eq!(bench.run(&["run", "--timeout", "1h", "pay", "--", "true"]).code, 0);
 }
 
 #[test]
-fn a_time_limit_ends_what_the_command_has_started_too() {
+fn a_time_limit_ends_the_children_of_the_command_too() {
     let bench = Bench::new();
     // Without a terminal, as in cron.
     let mut command = bench.command(&["run", "--timeout", "500ms", "pay", "--", "sh", "-c", "sleep 600 & sleep 600"]);
@@ -199,7 +215,7 @@ fn a_time_limit_ends_what_the_command_has_started_too() {
     assert_eq!(ran(&mut command).code, 124);
 }
 
-/// A command under way: it has said so, and goes on until it is told to end.
+/// A command under way, which runs until it reads its exit status.
 struct Underway {
     child: Child,
     stderr: BufReader<std::process::ChildStderr>,
@@ -225,7 +241,7 @@ impl Underway {
         line
     }
 
-    /// Ends it with a status; what else it said.
+    /// Ends it with a status; returns what else it wrote.
     fn end(mut self, status: u8) -> (i32, String) {
         self.child.stdin.take().unwrap().write_all(format!("{status}\n").as_bytes()).unwrap();
         let mut rest = String::new();
@@ -235,9 +251,9 @@ impl Underway {
 }
 
 #[test]
-fn the_lease_of_a_probe_is_renewed_for_as_long_as_the_command_runs() {
+fn the_lease_of_a_probe_is_renewed_while_the_command_runs() {
     let bench = Bench::new();
-    let breaker = bench.due("pay", &Policy { lease_ms: 3_000, ..policy() });
+    let breaker = bench.due("pay", &policy().lease_ms(3_000));
     let underway = Underway::start(&bench, &[], "pay");
     let lease = breaker.inspect().unwrap().leases.remove(0);
     assert!(lease.caller.starts_with("sh (pid "), "{lease:?}");
@@ -255,11 +271,11 @@ fn the_lease_of_a_probe_is_renewed_for_as_long_as_the_command_runs() {
 }
 
 #[test]
-fn a_lease_that_is_lost_all_the_same_is_told_and_the_result_changes_nothing() {
+fn a_lost_lease_is_a_warning_and_the_result_changes_nothing() {
     let bench = Bench::new();
-    let breaker = bench.due("pay", &Policy { lease_ms: 3_000, ..policy() });
+    let breaker = bench.due("pay", &policy().lease_ms(3_000));
     let mut underway = Underway::start(&bench, &[], "pay");
-    breaker.reset().unwrap();
+    breaker.reset("").unwrap();
     let line = underway.line();
     assert!(line.starts_with("halfopen: pay: the probe's lease is lost ("), "{line}");
     let (code, rest) = underway.end(9);
@@ -270,28 +286,28 @@ fn a_lease_that_is_lost_all_the_same_is_told_and_the_result_changes_nothing() {
 }
 
 #[test]
-fn a_lost_lease_is_no_news_for_cron() {
+fn quiet_hides_the_warning_about_a_lost_lease() {
     let bench = Bench::new();
-    let breaker = bench.due("pay", &Policy { lease_ms: 3_000, ..policy() });
+    let breaker = bench.due("pay", &policy().lease_ms(3_000));
     let underway = Underway::start(&bench, &["--quiet"], "pay");
-    breaker.reset().unwrap();
+    breaker.reset("").unwrap();
     assert_eq!(underway.end(0), (0, String::new()));
 }
 
 #[test]
-fn a_result_that_cannot_be_recorded_is_told_and_the_status_stays_the_commands() {
+fn a_result_that_cannot_be_recorded_keeps_the_exit_status() {
     let bench = Bench::new();
     bench.open("pay");
     let underway = Underway::start(&bench, &["--quiet"], "pay");
     let database = rusqlite::Connection::open(bench.store()).unwrap();
     assert_eq!(database.execute("UPDATE record SET data = x'0102'", []).unwrap(), 1);
-    let (code, said) = underway.end(3);
-    assert_eq!((code, said.lines().count()), (3, 1));
-    assert!(said.contains("the command has run, but its result (failure) could not be recorded: "), "{said}");
+    let (code, stderr) = underway.end(3);
+    assert_eq!((code, stderr.lines().count()), (3, 1));
+    assert!(stderr.contains("the command has run, but its result (failure) could not be recorded: "), "{stderr}");
 }
 
 #[test]
-fn of_five_commands_at_once_against_a_dependency_that_is_due_exactly_one_is_started() {
+fn of_five_commands_at_once_exactly_one_probes() {
     let bench = Bench::new();
     let breaker = bench.due("pay", &policy());
     // The one that is started goes on until the four others are deferred.
@@ -312,7 +328,7 @@ fn of_five_commands_at_once_against_a_dependency_that_is_due_exactly_one_is_star
 #[test]
 fn a_command_killed_with_the_program_costs_one_lease() {
     let bench = Bench::new();
-    let breaker = bench.due("pay", &Policy { lease_ms: 1_000, ..policy() });
+    let breaker = bench.due("pay", &policy().lease_ms(1_000));
     let mut underway = Underway::start(&bench, &[], "pay");
     underway.child.kill().unwrap();
     underway.child.wait().unwrap();

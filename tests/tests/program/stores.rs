@@ -1,4 +1,4 @@
-//! Stores that cannot be used: what is said, with which exit code, and that nothing is started or changed.
+//! Stores that cannot be used: the message, the exit code, and that nothing is started or changed.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use crate::bench::{Bench, all, ran};
 
-/// Runs a command that would leave a trace, and looks at a store; both are refused.
+/// Runs a command that would leave a trace, and shows the status; both are refused.
 fn refused_with(bench: &Bench, store: &str) -> [String; 2] {
     [
         bench.refused(&["--store", store, "run", "pay", "--", "touch", "started"]),
@@ -20,14 +20,14 @@ fn refused_with(bench: &Bench, store: &str) -> [String; 2] {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused() {
+fn an_invalid_address_is_refused() {
     let bench = Bench::with_records();
     let addresses = ["", "sqlite:", "mysql://me:hush@localhost/db", ":memory:", "memory"];
     insta::assert_snapshot!(all(addresses.iter().flat_map(|address| refused_with(&bench, address))));
 }
 
 #[test]
-fn a_store_that_is_a_folder_or_in_none_is_refused() {
+fn a_store_that_is_a_directory_or_in_none_is_refused() {
     let bench = Bench::with_records();
     let folder = bench.folder().to_str().unwrap().to_owned();
     let places = [folder, bench.at("none/store.db"), bench.at("store.db/store.db")];
@@ -42,7 +42,7 @@ fn a_store_without_the_right_to_write_is_refused() {
         let own = Bench::with_records();
         fs::set_permissions(own.store(), Permissions::from_mode(file)).unwrap();
         fs::set_permissions(own.folder(), Permissions::from_mode(folder)).unwrap();
-        // In the other bench, whose folder can be looked at before and afterwards.
+        // In the other bench, whose folder is compared before and afterwards.
         let store = own.store().to_str().unwrap().to_owned();
         let mut command = bench.command(&["--store", &store, "run", "pay", "--", "touch", "started"]);
         let shown = format!("run pay -- touch started (folder {folder:o}, store {file:o})");
@@ -55,12 +55,12 @@ fn a_store_without_the_right_to_write_is_refused() {
 }
 
 #[test]
-fn a_store_that_others_keep_locked_is_refused_in_time() {
+fn a_store_that_stays_locked_is_refused_in_time() {
     let bench = Bench::with_records();
     let other = Connection::open(bench.store()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE; DELETE FROM record WHERE dependency = 'none'").unwrap();
     let refusal = bench.refused(&["reset", "pay"]);
-    // What only reads goes on.
+    // A command that only reads goes on.
     assert_eq!(bench.run(&["run", "pay", "--", "touch", "started"]).code, 75);
     drop(other);
     assert_eq!(bench.run(&["reset", "pay"]).code, 0);
@@ -81,7 +81,7 @@ fn a_damaged_store_is_refused() {
 }
 
 #[test]
-fn a_damaged_record_can_be_reset_or_forgotten_and_hides_no_other() {
+fn a_damaged_record_can_be_reset_and_hides_no_other() {
     let bench = Bench::with_records();
     bench.open("other");
     let damage = "UPDATE record SET data = x'0102' WHERE dependency = 'pay'";
@@ -130,7 +130,7 @@ fn without_a_home_it_says_to_give_a_store() {
 }
 
 #[test]
-fn a_folder_that_has_been_removed_is_told_as_that() {
+fn a_removed_working_directory_is_named_as_the_fault() {
     let bench = Bench::new();
     let refused = |store: &str| {
         let mut shell = Command::new("sh");
@@ -150,12 +150,12 @@ fn an_empty_variable_counts_as_not_set() {
         command.env(name, "");
     }
     let ran = ran(&mut command);
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, "nothing is known yet in namespace default\n"), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "no dependency is known yet in namespace default\n"), "{ran:?}");
     assert!(bench.path("home/.local/state/halfopen/halfopen.db").is_file());
 }
 
 #[test]
-fn a_variable_that_is_no_text_is_named() {
+fn a_variable_that_is_not_utf8_is_named() {
     let bench = Bench::new();
     let refused = |name: &str| {
         let mut command = bench.command(&["status"]);
@@ -180,12 +180,12 @@ fn the_default_store_is_in_the_users_state_folder_and_private() {
 }
 
 #[test]
-fn a_command_can_be_started_although_the_store_fails_where_that_is_asked_for() {
+fn fail_open_starts_the_command_although_the_store_fails() {
     let bench = Bench::new();
     for store in [bench.at("none/store.db"), bench.write("text.db", "hello ".repeat(1_000))] {
         let fails = ["--store", &store, "run", "--on-store-error", "fail-open", "pay", "--", "sh", "-c", "exit 7"];
         let ran = bench.run(&fails);
         assert_eq!(ran.code, 7, "{ran:?}");
-        assert!(ran.stderr.contains("recording nothing (fail-open)"), "{ran:?}");
+        assert!(ran.stderr.contains("without recording its outcome (fail-open)"), "{ran:?}");
     }
 }
