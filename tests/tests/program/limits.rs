@@ -46,7 +46,8 @@ fn the_limit_of_open_files_is_named_as_the_fault() {
         if ran.code != 0 {
             refused += 1;
             assert_eq!((ran.code, ran.stderr.lines().count()), (69, 1), "{most}: {ran:?}");
-            let is_named = ["Too many open files", "may open no more files"].iter().any(|fault| ran.stderr.contains(fault));
+            let is_named =
+                ["Too many open files", "may open no more files"].iter().any(|fault| ran.stderr.contains(fault));
             assert!(is_named && !ran.stderr.contains("contract"), "{most}: {ran:?}");
         }
     }

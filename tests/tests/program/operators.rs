@@ -10,10 +10,10 @@ fn times_redacted() -> Settings {
     settings.add_filter(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "[instant]");
     settings.add_filter(r#"("(?:since|next_due|at)":)\d{10,}"#, "${1}[ms]");
     settings.add_filter(r#"("(?:expires_in_ms|ends_in_ms)":)\d+"#, "${1}[ms]");
-    settings.add_filter(r"(?m)^(for +|next probe +in |last failure +)\S.*$", "${1}[time]");
+    settings.add_filter(r"(?m)^(for +|next probe +in )\S.*$", "${1}[time]");
     settings.add_filter(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+(s|m))?\b", "[time]");
     settings.add_filter(r"\(pid \d+\)", "(pid [pid])");
-    settings.add_filter(r"tester@[^\s\",]+", "tester@[host]");
+    settings.add_filter(r#"tester@[^\s",]+"#, "tester@[host]");
     settings.add_filter(r" {2,}", "  ");
     settings
 }

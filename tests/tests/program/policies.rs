@@ -149,7 +149,10 @@ fn unset_gives_the_default_policy_back() {
     assert!(run(&["policy", "show", "pay"]).stdout.starts_with("# the custom policy of pay\n"));
     assert_eq!(run(&["policy", "unset", "pay", "--by", "ops", "--note", "as before"]).code, 0);
     let shown = run(&["policy", "show", "pay"]).stdout;
-    assert!(shown.starts_with("# the default policy, which pay has\n") && shown.contains("open_ms = 1234\n"), "{shown}");
+    assert!(
+        shown.starts_with("# the default policy, which pay has\n") && shown.contains("open_ms = 1234\n"),
+        "{shown}"
+    );
     let last = run(&["history", "pay", "--limit", "1", "--json"]).stdout;
     assert!(last.contains(r#""reason":"configured","by":"ops","note":"as before""#), "{last}");
 }

@@ -72,7 +72,8 @@ fn the_scenarios_hold_and_leave_nothing_in_the_store() {
         .collect();
     files.sort();
     let sqlite = format!("sqlite:{}", bench.at("replay.db"));
-    for (store, engine) in [("memory", "component"), ("memory", "native"), (&sqlite, "component"), (&sqlite, "native")] {
+    for (store, engine) in [("memory", "component"), ("memory", "native"), (&sqlite, "component"), (&sqlite, "native")]
+    {
         let mut args = vec!["replay", "--quiet", "--store", store, "--engine", engine];
         args.extend(files.iter().map(String::as_str));
         let ran = bench.run(&args);

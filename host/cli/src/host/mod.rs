@@ -1,13 +1,12 @@
 //! The host that the global options describe.
 
 mod address;
-mod policy;
 
 use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError};
 
-pub use self::policy::DefaultPolicy;
 use crate::args::Global;
 use crate::exit::{Code, Failure};
+use crate::policy_file::PolicyFile;
 
 /// The longest name of a namespace, in bytes, as for dependencies.
 const LONGEST_NAMESPACE: usize = 256;
@@ -39,11 +38,12 @@ fn build(global: &Global, options: impl FnOnce(HostBuilder) -> HostBuilder) -> a
 }
 
 fn finish(builder: HostBuilder, global: &Global) -> anyhow::Result<Host> {
-    let default_policy = DefaultPolicy::of(global)?;
-    let builder = builder.component(component(global)?).default_policy(default_policy.policy());
-    builder.build().map_err(|error| match error {
-        OpenError::InvalidPolicy(faults) => default_policy.refused(&faults),
-        other => other.into(),
+    let file = global.default_policy.as_deref().map(PolicyFile::read).transpose()?;
+    let default_policy = file.as_ref().map(PolicyFile::policy).unwrap_or_default();
+    let builder = builder.component(component(global)?).default_policy(default_policy);
+    builder.build().map_err(|error| match (error, &file) {
+        (OpenError::InvalidPolicy(faults), Some(file)) => file.refused(&faults),
+        (error, _) => error.into(),
     })
 }
 
