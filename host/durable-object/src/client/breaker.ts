@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { waitUntil } from "cloudflare:workers";
-
 import type { Inspection, PolicyInForce, PolicyInput, Transition } from "../contract/documents.js";
-import { BreakerError, type Fault, type Reply, messageOf } from "../contract/faults.js";
+import { BreakerError, type Fault, type Reply } from "../contract/faults.js";
 import type { Admission, Decision, Deferral, Mode, Operator, Outcome, Receipt, Report, Tally } from "../contract/types.js";
 import type { RecoverySettings } from "../object/recovery.js";
+import { LONGEST_HOLD, afterwards, hold } from "./background.js";
 import { type CallContext, type CallOptions, type CallResult, make } from "./call.js";
 import { delist, enlist } from "./directory.js";
 import { localOf } from "./isolate.js";
@@ -87,43 +86,29 @@ export class Breaker {
 
   /**
    * Acquires a permit, makes the call if it is admitted, and reports its outcome. While a probe runs its lease is renewed. A
-   * report that fails never hides how the call ended.
+   * report that fails never hides how the call ended. A client that disconnects does not keep the outcome from being reported.
    *
    * @throws the error of the work; {@link CallTimedOut}; {@link BreakerError} where an argument is invalid
    */
-  async call<T>(work: (context: CallContext) => T | PromiseLike<T>, options: CallOptions<T> = {}): Promise<CallResult<T>> {
-    const asked = instant();
-    const answer = await this.acquire();
-    return answer.deferred ? answer : make(answer, asked, work, options);
+  call<T>(work: (context: CallContext) => T | PromiseLike<T>, options: CallOptions<T> = {}): Promise<CallResult<T>> {
+    const result = this.#call(work, options);
+    hold(result);
+    return result;
   }
 
   /**
    * Decides whether a call may be made. A probe whose lease has expired before it arrives is treated as lost, and the
-   * object is asked again.
+   * object is asked again. The request is held until the permit is settled, for at most 25 seconds.
    *
    * @throws BreakerError
    */
-  async acquire(): Promise<Permit | Deferred> {
-    const now = instant();
-    const known = this.#fresh() ? this.#local.decide(now, Math.random) : null;
-    if (known !== null) return this.#answer(known, "local");
-    try {
-      for (let attempt = 0; attempt < LATE; attempt++) {
-        const sent = instant();
-        const decision = await this.#ask();
-        this.#local.note(decision, sent);
-        if (decision.kind === "proceed") return this.#permit(decision, "object");
-        if (decision.kind === "defer") return deferred(decision, "object", null);
-        if (ago(sent, instant()) < decision.expiresInMs) return this.#probe(decision);
-      }
-      const message = "a probe was granted, and its lease expired before the answer arrived; give it a longer lease_ms";
-      throw new BreakerError({ code: "unreachable", message });
-    } catch (error) {
-      if (error instanceof BreakerError && (error.code === "unreachable" || error.code === "storage")) {
-        return this.#withoutObject(error.fault);
-      }
-      throw error;
-    }
+  acquire(): Promise<Permit | Deferred> {
+    const answer = this.#acquire().then((answer) => {
+      if (!answer.deferred && answer.text !== null) hold(answer.settled(LONGEST_HOLD));
+      return answer;
+    });
+    hold(answer);
+    return answer;
   }
 
   /**
@@ -208,6 +193,35 @@ export class Breaker {
     return this.#rpc.call((o) => o.setRecovery(this.dependency, settings));
   }
 
+  async #call<T>(work: (context: CallContext) => T | PromiseLike<T>, options: CallOptions<T>): Promise<CallResult<T>> {
+    const asked = instant();
+    const answer = await this.#acquire();
+    return answer.deferred ? answer : make(answer, asked, work, options);
+  }
+
+  async #acquire(): Promise<Permit | Deferred> {
+    const now = instant();
+    const known = this.#fresh() ? this.#local.decide(now, Math.random) : null;
+    if (known !== null) return this.#answer(known, "local");
+    try {
+      for (let attempt = 0; attempt < LATE; attempt++) {
+        const sent = instant();
+        const decision = await this.#ask();
+        this.#local.note(decision, sent);
+        if (decision.kind === "proceed") return this.#permit(decision, "object");
+        if (decision.kind === "defer") return deferred(decision, "object", null);
+        if (ago(sent, instant()) < decision.expiresInMs) return this.#probe(decision);
+      }
+      const message = "a probe was granted, and its lease expired before the answer arrived; give it a longer lease_ms";
+      throw new BreakerError({ code: "unreachable", message });
+    } catch (error) {
+      if (error instanceof BreakerError && (error.code === "unreachable" || error.code === "storage")) {
+        return this.#withoutObject(error.fault);
+      }
+      throw error;
+    }
+  }
+
   async #ask(): Promise<Decision> {
     const settled = this.#local.take();
     // A probe that comes late has no caller: it is given back, so that its lease need not expire.
@@ -232,21 +246,21 @@ export class Breaker {
 
   #permit(admission: Admission, basis: Basis): Permit {
     const { permit: text } = admission;
-    return new Permit({ role: "call", text, token: null, expiresInMs: null, basis }, {
+    return new Permit({ role: "call", text, basis }, {
       report: (report) => this.#settle(admission, report),
       renew: () => this.renew(text),
     });
   }
 
-  #probe({ permit: text, token, expiresInMs }: Decision & { kind: "probe" }): Permit {
-    return new Permit({ role: "probe", text, token, expiresInMs, basis: "object" }, {
+  #probe({ permit: text, token, expiresInMs, longestMs }: Decision & { kind: "probe" }): Permit {
+    return new Permit({ role: "probe", text, token, expiresInMs, longestMs, basis: "object" }, {
       report: (report) => this.report(text, report),
       renew: () => this.renew(text),
     });
   }
 
   #unrecorded(basis: Basis): Permit {
-    return new Permit({ role: "call", text: null, token: null, expiresInMs: null, basis }, {
+    return new Permit({ role: "call", text: null, basis }, {
       report: () => Promise.resolve(null),
       renew: () => Promise.reject(new BreakerError({ code: "invalid-argument", message: "there is no lease to renew" })),
     });
@@ -334,9 +348,4 @@ export class Breaker {
 
 function deferred({ retryAfterMs, spreadMs, reason }: Deferral, basis: Basis, fault: Fault | null): Deferred {
   return { deferred: true, retryAfterMs, spreadMs, reason, basis, fault };
-}
-
-/** Lets work go on that no caller waits for, also after the response. */
-function afterwards(work: Promise<unknown>): void {
-  waitUntil(work.catch((error: unknown) => console.warn(`halfopen: ${messageOf(error)}`)));
 }

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { messageOf } from "../contract/faults.js";
 import { retryAfterMs } from "../contract/retry-after.js";
 import type { Outcome, Receipt, Report } from "../contract/types.js";
+import { LONGEST_HOLD, warn } from "./background.js";
 import { type Instant, ago, instant } from "./local.js";
 import { type Basis, type Deferred, type Permit, asReport } from "./permit.js";
 
@@ -24,7 +24,10 @@ export interface CallContext {
 
 /** How a call is made. */
 export interface CallOptions<T> {
-  /** A time limit in ms. A call that exceeds it is reported as timed out, and {@link CallTimedOut} is thrown. */
+  /**
+   * The time limit in ms: a call that exceeds it is reported as a timeout, and {@link CallTimedOut} is thrown. Default 25,000.
+   * The limit of a probe ends before its lease can end.
+   */
   timeoutMs?: number;
   /** Cancels the call: it then says nothing about the dependency. A time limit of your own belongs into `timeoutMs`. */
   signal?: AbortSignal;
@@ -66,7 +69,7 @@ export async function make<T>(
   const { role, token, basis } = permit;
   const begun = instant();
   const stopRenewing = renewing(permit, asked);
-  const limit = new Limit(options);
+  const limit = new Limit(timeLimit(permit, asked, options), options.signal);
   let ended: Ended<T>;
   try {
     ended = { value: await limit.race(Promise.resolve(work({ signal: limit.signal, role, token }))) };
@@ -117,16 +120,21 @@ function byDefault(ended: Ended<unknown>): Outcome | Report {
   return { outcome: "failure", cause: `HTTP ${value.status}`, retryAfterMs: retryAfterMs(value) };
 }
 
-/** The end of the time that a call may take. */
+/** The time limit of a call in ms. A probe has nine tenths of the longest lease, so that the report of a hang still counts. */
+function timeLimit({ longestMs }: Permit, asked: Instant, { timeoutMs = LONGEST_HOLD }: Pick<CallOptions<never>, "timeoutMs">): number {
+  if (longestMs === null) return timeoutMs;
+  return Math.min(timeoutMs, Math.max(1, Math.floor(longestMs * 0.9 - ago(asked, instant()))));
+}
+
+/** The time limit of a running call. */
 class Limit {
   readonly signal: AbortSignal;
-  readonly #over: Promise<never> | null = null;
+  readonly #over: Promise<never>;
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor({ timeoutMs, signal }: Pick<CallOptions<never>, "timeoutMs" | "signal">) {
+  constructor(timeoutMs: number, signal: AbortSignal | undefined) {
     const controller = new AbortController();
     this.signal = signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]);
-    if (timeoutMs === undefined) return;
     this.#over = new Promise((_, reject) => {
       this.#timer = setTimeout(() => {
         const error = new CallTimedOut(`the call took longer than ${timeoutMs} ms`);
@@ -137,11 +145,11 @@ class Limit {
   }
 
   race<T>(work: Promise<T>): Promise<T> {
-    return this.#over === null ? work : Promise.race([work, this.#over]);
+    return Promise.race([work, this.#over]);
   }
 
   end(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
+    clearTimeout(this.#timer);
   }
 }
 
@@ -165,8 +173,4 @@ function renewing(permit: Permit, asked: Instant): () => void {
     stopped = true;
     clearTimeout(timer);
   };
-}
-
-function warn(error: unknown): void {
-  console.warn(`halfopen: ${messageOf(error)}`);
 }

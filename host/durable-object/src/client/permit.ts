@@ -41,20 +41,34 @@ export class Permit {
   readonly token: string | null;
   /** For a probe: the lease ends this many ms after `acquire` was called. */
   readonly expiresInMs: number | null;
+  /** For a probe: with all renewals the lease ends this many ms after `acquire` was called at the latest. */
+  readonly longestMs: number | null;
   /** What the answer rests on. With `fail-open` and `last-known` nothing of the call is recorded. */
   readonly basis: Basis;
   readonly #settling: Settling;
+  readonly #settled = Promise.withResolvers<void>();
 
   constructor(
-    terms: Pick<Permit, "role" | "text" | "token" | "expiresInMs" | "basis">,
+    terms: Pick<Permit, "role" | "text" | "basis"> & Partial<Pick<Permit, "token" | "expiresInMs" | "longestMs">>,
     settling: Settling,
   ) {
     this.role = terms.role;
     this.text = terms.text;
-    this.token = terms.token;
-    this.expiresInMs = terms.expiresInMs;
+    this.token = terms.token ?? null;
+    this.expiresInMs = terms.expiresInMs ?? null;
+    this.longestMs = terms.longestMs ?? null;
     this.basis = terms.basis;
     this.#settling = settling;
+  }
+
+  /** Ends when the outcome has been reported, or after the given time. */
+  async settled(withinMs: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, withinMs);
+    });
+    await Promise.race([this.#settled.promise, over]);
+    clearTimeout(timer);
   }
 
   /**
@@ -64,17 +78,25 @@ export class Permit {
    * @throws BreakerError
    */
   report(report: Outcome | Report): Promise<Receipt | null> {
-    return this.#settling.report(asReport(report));
+    return this.#settle(asReport(report));
   }
 
   /** Gives the permit back: the call says nothing about the dependency. */
   release(): Promise<Receipt | null> {
-    return this.#settling.report({ outcome: "ignored" });
+    return this.#settle({ outcome: "ignored" });
   }
 
   /** Renews the lease of a probe. {@link Breaker.call} does so by itself. */
   renew(): Promise<Receipt> {
     return this.#settling.renew();
+  }
+
+  async #settle(report: Report): Promise<Receipt | null> {
+    try {
+      return await this.#settling.report(report);
+    } finally {
+      this.#settled.resolve();
+    }
   }
 }
 

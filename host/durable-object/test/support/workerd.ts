@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
@@ -88,6 +89,16 @@ export class Workerd {
     if (!text.startsWith("{")) throw new Error(text);
     const { name, message, fault } = decode(text) as Pick<RemoteError, "name" | "message" | "fault">;
     throw new RemoteError(name, message, fault);
+  }
+
+  /** Calls a handler and resets the connection after the given time, as a client does that leaves. A close alone goes unnoticed. */
+  async leave(handler: string, body: unknown, afterMs: number): Promise<void> {
+    const text = encode(body);
+    const socket = connect(Number(new URL(this.url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(`POST /${handler} HTTP/1.1\r\nHost: test\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    socket.resetAndDestroy();
   }
 
   /** Calls a method of a test object. */

@@ -70,6 +70,14 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
     return { ...answer, receipt };
   },
 
+  /** Acquires, waits, and reports. */
+  async held(body: { dependency: string; ms: number }, env) {
+    const answer = await breaker(env.TEST, body.dependency).acquire();
+    if (answer.deferred) return answer;
+    await sleep(body.ms, new AbortController().signal);
+    return { receipt: await answer.report("success") };
+  },
+
   /** Makes a guarded call. */
   async guarded({ dependency, options, call = {}, work }: Guarded, env) {
     const callOptions: CallOptions<Response> = {};
