@@ -7,7 +7,7 @@ mod policy;
 mod transition;
 
 pub use inspection::{Forced, Inspection, LastFailure, Lease};
-pub use policy::Policy;
+pub use policy::{EffectivePolicy, Policy};
 pub use transition::{Transition, TransitionReason};
 
 /// A JSON text that is not the document it should be.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::InvalidDocument;
+use crate::types::{PolicyInForce, PolicyOrigin};
 
 /// A policy: when a breaker trips, how long it stays open, how it recovers. A key that is not set has its default.
 ///
@@ -120,6 +121,23 @@ impl Policy {
 impl From<Map<String, Value>> for Policy {
     fn from(object: Map<String, Value>) -> Self {
         Policy(object)
+    }
+}
+
+/// The policy of a dependency, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectivePolicy {
+    /// The policy, with all its keys.
+    pub policy: Policy,
+    /// Whose it is.
+    pub origin: PolicyOrigin,
+}
+
+impl TryFrom<PolicyInForce> for EffectivePolicy {
+    type Error = InvalidDocument;
+
+    fn try_from(in_force: PolicyInForce) -> Result<Self, Self::Error> {
+        Ok(EffectivePolicy { policy: in_force.policy.parse()?, origin: in_force.origin })
     }
 }
 

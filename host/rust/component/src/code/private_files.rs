@@ -1,0 +1,202 @@
+//! Files of this user's own, in a folder that no other user can enter: written whole or not at all, and only trusted where
+//! no other user can have written them.
+
+#[cfg(not(unix))]
+pub(super) use other::{read, write};
+#[cfg(unix)]
+pub(super) use unix::{read, write};
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::{self, DirBuilder, File, OpenOptions};
+    use std::io::{self, Read, Write};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+    use std::path::Path;
+
+    use rustix::fs::{Mode, OFlags};
+    use sha2::{Digest, Sha256};
+
+    /// A file begins with the SHA-256 of the rest: one that is cut short by a full disk is not used.
+    const HASH: usize = 32;
+
+    /// Returns the content of a file.
+    pub fn read(folder: &Path, name: &str) -> io::Result<Vec<u8>> {
+        trusted(folder, &fs::symlink_metadata(folder)?, true)?;
+        // A link is not followed, and a pipe is not waited for.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let place = folder.join(name);
+        let mut file = File::from(rustix::fs::open(&place, flags, Mode::empty())?);
+        trusted(&place, &file.metadata()?, false)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        match bytes.split_at_checked(HASH) {
+            Some((hash, content)) if *hash == *Sha256::digest(content) => Ok(bytes.split_off(HASH)),
+            _ => Err(io::Error::new(io::ErrorKind::InvalidData, "it is not whole")),
+        }
+    }
+
+    /// Writes a file, and makes the folder where it is missing. Where it then holds more than `most` files, the oldest are
+    /// removed.
+    pub fn write(folder: &Path, name: &str, content: &[u8], most: usize) -> io::Result<()> {
+        if let Some(parent) = folder.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        }
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => trusted(folder, &fs::symlink_metadata(folder)?, true)?,
+        }
+        // Under another name first: other processes see the whole file or none.
+        let (draft, place) = (folder.join(format!(".{name}.{:016x}", fastrand::u64(..))), folder.join(name));
+        let is_new = !place.exists();
+        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).and_then(|mut file| {
+            file.write_all(&Sha256::digest(content))?;
+            file.write_all(content)?;
+            fs::rename(&draft, place)
+        });
+        match written {
+            Ok(()) if is_new => prune(folder, most),
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let _ = fs::remove_file(&draft);
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes the oldest files where there are too many; drafts that a crash left behind are among them.
+    fn prune(folder: &Path, most: usize) -> io::Result<()> {
+        let mut files: Vec<_> = fs::read_dir(folder)?
+            .flatten()
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        let surplus = files.len().saturating_sub(most);
+        if surplus > 0 {
+            files.sort_unstable();
+        }
+        // Another process may have removed one already.
+        files.iter().take(surplus).for_each(|(_, path)| drop(fs::remove_file(path)));
+        Ok(())
+    }
+
+    /// Refuses a folder or a file that another user can have written; the error says what to do.
+    fn trusted(place: &Path, metadata: &fs::Metadata, folder: bool) -> io::Result<()> {
+        let (kind, is_kind, others, mode) = if folder {
+            ("folder", metadata.is_dir(), 0o077, "700")
+        } else {
+            ("regular file", metadata.is_file(), 0o022, "600")
+        };
+        let place = place.display();
+        let why = if !is_kind {
+            format!("{place} is no {kind}; remove it")
+        } else if metadata.uid() != rustix::process::geteuid().as_raw() {
+            format!("{place} is another user's; remove it")
+        } else if metadata.mode() & others != 0 {
+            format!("others have access to {place}; `chmod {mode} {place}`")
+        } else {
+            return Ok(());
+        };
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+    }
+}
+
+#[cfg(not(unix))]
+mod other {
+    use std::io;
+    use std::path::Path;
+
+    // This crate cannot tell who may write to a folder of this system: nothing is cached.
+    pub fn read(_folder: &Path, _name: &str) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn write(_folder: &Path, _name: &str, _content: &[u8], _most: usize) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use tempfile::TempDir;
+
+    use super::{read, write};
+
+    const MOST: usize = 16;
+
+    #[test]
+    fn a_file_is_read_back_and_only_its_user_enters_the_folder() {
+        let temp = TempDir::new().unwrap();
+        let folder = temp.path().join("cache/halfopen");
+        write(&folder, "a", b"before", MOST).unwrap();
+        write(&folder, "a", b"content", MOST).unwrap();
+        assert_eq!(read(&folder, "a").unwrap(), b"content");
+        assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "a draft was left behind");
+    }
+
+    #[test]
+    fn a_folder_keeps_the_newest_files_only() {
+        let temp = TempDir::new().unwrap();
+        let folder = temp.path().join("halfopen");
+        for number in 0..MOST + 5 {
+            write(&folder, &number.to_string(), b"content", MOST).unwrap();
+            // The files differ in age, whatever the resolution of the file system's clock.
+            let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(number as u64);
+            fs::File::open(folder.join(number.to_string())).unwrap().set_modified(old).unwrap();
+        }
+        write(&folder, "newest", b"content", MOST).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), MOST);
+        assert!(read(&folder, "newest").is_ok());
+        assert!(read(&folder, "0").is_err());
+    }
+
+    #[test]
+    fn a_folder_that_other_users_can_write_is_not_trusted() {
+        let temp = TempDir::new().unwrap();
+        let folder = temp.path().join("halfopen");
+        write(&folder, "a", b"content", MOST).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        let why = read(&folder, "a").unwrap_err().to_string();
+        assert!(why.contains(&format!("`chmod 700 {}`", folder.display())), "{why}");
+        assert!(write(&folder, "b", b"content", MOST).is_err());
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_folder_is_not_followed() {
+        let temp = TempDir::new().unwrap();
+        let real = temp.path().join("real");
+        write(&real, "a", b"content", MOST).unwrap();
+        let link = temp.path().join("halfopen");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert!(read(&link, "a").is_err());
+    }
+
+    #[test]
+    fn a_pipe_a_link_or_a_folder_in_place_of_a_file_is_an_error() {
+        let temp = TempDir::new().unwrap();
+        let folder = temp.path().join("halfopen");
+        write(&folder, "a", b"content", MOST).unwrap();
+        std::os::unix::fs::symlink(folder.join("a"), folder.join("link")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap().success());
+        fs::create_dir(folder.join("folder")).unwrap();
+        for name in ["link", "pipe", "folder"] {
+            assert!(read(&folder, name).is_err(), "{name}");
+        }
+        assert!(read(&folder, "a").is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_or_altered_is_not_used() {
+        let temp = TempDir::new().unwrap();
+        let folder = temp.path().join("halfopen");
+        write(&folder, "a", b"content", MOST).unwrap();
+        let file = folder.join("a");
+        let whole = fs::read(&file).unwrap();
+        for damaged in [&whole[..10], &whole[..whole.len() - 1], &[whole.as_slice(), b"x"].concat()] {
+            fs::write(&file, damaged).unwrap();
+            assert!(read(&folder, "a").is_err(), "{} bytes", damaged.len());
+        }
+    }
+}

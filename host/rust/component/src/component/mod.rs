@@ -1,0 +1,178 @@
+//! The bytes of a component, and what they are.
+
+mod file;
+pub(crate) mod world;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use sha2::{Digest, Sha256};
+
+use wasmtime::component::Component as Code;
+
+use crate::code;
+use crate::digest::{digits, hex};
+use crate::error::ComponentError;
+
+static EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/halfopen.wasm"));
+
+/// A WebAssembly component of the world `halfopen:breaker/component`. Clones share the bytes and the compiled code.
+#[derive(Clone)]
+pub struct Component {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    place: String,
+    bytes: Cow<'static, [u8]>,
+    sha256: [u8; 32],
+    code: OnceLock<Result<Code, ComponentError>>,
+}
+
+impl Component {
+    /// The component that comes with this crate.
+    pub fn embedded() -> Component {
+        static COMPONENT: OnceLock<Component> = OnceLock::new();
+        COMPONENT.get_or_init(|| Component::new("the embedded component".to_owned(), EMBEDDED.into())).clone()
+    }
+
+    /// A component from a file.
+    ///
+    /// # Errors
+    /// [`ComponentError`]: unreadable, a core module, no component. Its imports and exports are checked when an engine is
+    /// made from it.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Component, ComponentError> {
+        let path = path.as_ref();
+        let bytes = file::read(path)
+            .map_err(|error| ComponentError::Unreadable { path: path.to_owned(), why: error.to_string() })?;
+        Component::checked(path.display().to_string(), bytes)
+    }
+
+    /// A component from its bytes.
+    ///
+    /// # Errors
+    /// As [`from_file`](Component::from_file).
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Component, ComponentError> {
+        Component::checked("the component".to_owned(), bytes.into())
+    }
+
+    /// The same component, if its SHA-256 is this one (64 hexadecimal digits).
+    ///
+    /// # Errors
+    /// [`ComponentError::OtherHash`], [`ComponentError::InvalidPin`].
+    pub fn pinned(self, sha256: &str) -> Result<Component, ComponentError> {
+        let wanted =
+            digits(sha256).ok_or_else(|| ComponentError::InvalidPin { pin: sha256.chars().take(80).collect() })?;
+        if wanted == self.inner.sha256 {
+            return Ok(self);
+        }
+        let (wanted, found) = (hex(&wanted), self.sha256());
+        Err(ComponentError::OtherHash { place: self.inner.place.clone(), wanted, found })
+    }
+
+    /// The SHA-256 of the bytes, in hexadecimal.
+    pub fn sha256(&self) -> String {
+        hex(&self.inner.sha256)
+    }
+
+    /// The name of the component in messages: its file, for one.
+    pub fn place(&self) -> &str {
+        &self.inner.place
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.inner.bytes
+    }
+
+    /// Its imports, sorted: `interface#function`, or the interface alone where it has no functions.
+    ///
+    /// # Errors
+    /// [`ComponentError`]: it does not compile.
+    pub fn imports(&self) -> Result<Vec<String>, ComponentError> {
+        self.code().map(|code| world::imports(&code))
+    }
+
+    /// Its exports, likewise.
+    ///
+    /// # Errors
+    /// [`ComponentError`]: it does not compile.
+    pub fn exports(&self) -> Result<Vec<String>, ComponentError> {
+        self.code().map(|code| world::exports(&code))
+    }
+
+    /// The compiled code, for this process's own wasmtime engine.
+    pub(crate) fn code(&self) -> Result<Code, ComponentError> {
+        let inner = &self.inner;
+        inner.code.get_or_init(|| code::compile(&inner.place, &inner.bytes, &inner.sha256)).clone()
+    }
+
+    fn new(place: String, bytes: Cow<'static, [u8]>) -> Component {
+        let sha256 = Sha256::digest(&bytes).into();
+        Component { inner: Arc::new(Inner { place, bytes, sha256, code: OnceLock::new() }) }
+    }
+
+    fn checked(place: String, bytes: Vec<u8>) -> Result<Component, ComponentError> {
+        match bytes.get(..8) {
+            Some([0, b'a', b's', b'm', _, _, 1, 0]) => Ok(Component::new(place, bytes.into())),
+            Some([0, b'a', b's', b'm', 1, 0, 0, 0]) => Err(ComponentError::CoreModule { place }),
+            _ => Err(ComponentError::NotAComponent { place, why: "it does not begin as one".to_owned() }),
+        }
+    }
+}
+
+impl fmt::Debug for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Component").field("place", &self.inner.place).field("sha256", &self.sha256()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_component_imports_storage_clock_and_entropy_and_no_others() {
+        let functions: Vec<String> =
+            Component::embedded().imports().unwrap().into_iter().filter(|name| name.contains('#')).collect();
+        assert_eq!(
+            functions,
+            [
+                "halfopen:breaker/clock@0.1.0#now",
+                "halfopen:breaker/entropy@0.1.0#next",
+                "halfopen:breaker/storage@0.1.0#commit",
+                "halfopen:breaker/storage@0.1.0#load",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_pin_lets_through_its_own_bytes_alone() {
+        let component = Component::embedded();
+        let hash = component.sha256();
+        assert!(component.clone().pinned(&hash).is_ok());
+        assert!(component.clone().pinned(&hash.to_uppercase()).is_ok());
+        let other = "0".repeat(64);
+        assert!(matches!(component.clone().pinned(&other), Err(ComponentError::OtherHash { .. })));
+        for pin in ["", "12", &"g".repeat(64), &hash[1..]] {
+            assert!(matches!(component.clone().pinned(pin), Err(ComponentError::InvalidPin { .. })), "{pin:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_component_is_named() {
+        assert!(matches!(Component::from_bytes("hello"), Err(ComponentError::NotAComponent { .. })));
+        assert!(matches!(Component::from_bytes(""), Err(ComponentError::NotAComponent { .. })));
+        assert!(matches!(Component::from_bytes(*b"\0asm\x01\0\0\0"), Err(ComponentError::CoreModule { .. })));
+        assert!(matches!(Component::from_file("/nowhere/a.wasm"), Err(ComponentError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn a_component_cut_in_the_middle_is_named_when_it_is_compiled() {
+        let bytes = Component::embedded().bytes().to_vec();
+        let cut = Component::from_bytes(&bytes[..bytes.len() / 2]).unwrap();
+        assert!(matches!(cut.imports(), Err(ComponentError::NotAComponent { .. })));
+    }
+}

@@ -1,0 +1,199 @@
+//! The world of a component.
+
+use semver::Version;
+use wasmtime::component::Component as Code;
+use wasmtime::component::types::ComponentItem;
+
+use crate::error::ComponentError;
+
+/// The world that this host runs.
+const WORLD: &str = "halfopen:breaker/component@0.1.0";
+
+const PACKAGE: &str = "halfopen:breaker/";
+const VERSION: Version = Version::new(0, 1, 0);
+
+/// All that a component may import: the functions, and the types that they speak of.
+const IMPORTS: [&str; 5] = ["storage#load", "storage#commit", "clock#now", "entropy#next", "types"];
+
+/// All interfaces that it must export; it may export others.
+const EXPORTS: [&str; 3] = ["setup", "breaker", "control"];
+
+/// Checks the names. The types are checked when an instance is linked and made.
+pub(crate) fn check(place: &str, code: &Code) -> Result<(), ComponentError> {
+    check_names(place, &imports(code), &exports(code))
+}
+
+fn check_names(place: &str, imports: &[String], exports: &[String]) -> Result<(), ComponentError> {
+    for (verb, name) in imports.iter().map(|name| ("imports", name)).chain(exports.iter().map(|name| ("exports", name)))
+    {
+        if let Some((interface, version)) = of_our_package(name)
+            && !runs_here(version)
+        {
+            let why =
+                format!("it {verb} {PACKAGE}{interface}@{version}, and this host runs every {}", series(&VERSION));
+            return Err(other_world(place, why));
+        }
+    }
+    let foreign: Vec<String> = imports.iter().filter(|name| !may_import(name)).cloned().collect();
+    if !foreign.is_empty() {
+        return Err(ComponentError::OtherImports { place: place.to_owned(), imports: foreign });
+    }
+    let missing: Vec<&str> = EXPORTS
+        .into_iter()
+        .filter(|wanted| {
+            !exports.iter().any(|name| of_our_package(name).is_some_and(|(interface, _)| interface == *wanted))
+        })
+        .collect();
+    if !missing.is_empty() {
+        return Err(other_world(place, format!("it does not export {}", missing.join(", "))));
+    }
+    Ok(())
+}
+
+/// The error of a component of another world.
+pub(crate) fn other_world(place: &str, why: String) -> ComponentError {
+    ComponentError::OtherWorld { place: place.to_owned(), wanted: WORLD.to_owned(), why }
+}
+
+/// Whether a component of that version of the contract runs here: as with Cargo, the first number that is not 0 must be
+/// the same, and a pre-release is compatible with itself only. wasmtime links the imports by that rule as well.
+fn runs_here(version: &str) -> bool {
+    Version::parse(version)
+        .is_ok_and(|other| other == VERSION || other.pre.is_empty() && series(&other) == series(&VERSION))
+}
+
+/// The name of all versions that are compatible with this one.
+fn series(version: &Version) -> String {
+    match (version.major, version.minor) {
+        (0, 0) => version.to_string(),
+        (0, minor) => format!("0.{minor}.x"),
+        (major, _) => format!("{major}.x"),
+    }
+}
+
+/// The interface and the version of a name `halfopen:breaker/INTERFACE@VERSION`, with or without `#FUNCTION`.
+fn of_our_package(name: &str) -> Option<(&str, &str)> {
+    let interface = name.split('#').next().unwrap_or(name);
+    let rest = interface.strip_prefix(PACKAGE)?;
+    Some(rest.split_once('@').unwrap_or((rest, "")))
+}
+
+/// The imports of a component, sorted: `interface#function`, or the interface alone where it has no functions.
+pub(crate) fn imports(code: &Code) -> Vec<String> {
+    let engine = code.engine();
+    let ty = code.component_type();
+    names(engine, ty.imports(engine).map(|(name, item)| (name, item.ty)))
+}
+
+/// The exports of a component, likewise.
+pub(crate) fn exports(code: &Code) -> Vec<String> {
+    let engine = code.engine();
+    let ty = code.component_type();
+    names(engine, ty.exports(engine).map(|(name, item)| (name, item.ty)))
+}
+
+fn names<'a>(engine: &wasmtime::Engine, items: impl Iterator<Item = (&'a str, ComponentItem)>) -> Vec<String> {
+    let mut names = Vec::new();
+    for (name, item) in items {
+        let before = names.len();
+        if let ComponentItem::ComponentInstance(instance) = item {
+            let functions = instance.exports(engine).filter(|(_, item)| !matches!(item.ty, ComponentItem::Type(_)));
+            names.extend(functions.map(|(function, _)| format!("{name}#{function}")));
+        }
+        if names.len() == before {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort();
+    names
+}
+
+fn may_import(name: &str) -> bool {
+    let Some((interface, _)) = of_our_package(name) else { return false };
+    match name.split_once('#') {
+        Some((_, function)) => IMPORTS.contains(&format!("{interface}#{function}").as_str()),
+        None => interface == "types",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn ours() -> (Vec<String>, Vec<String>) {
+        let imports = names(&[
+            "halfopen:breaker/clock@0.1.0#now",
+            "halfopen:breaker/entropy@0.1.0#next",
+            "halfopen:breaker/storage@0.1.0#commit",
+            "halfopen:breaker/storage@0.1.0#load",
+            "halfopen:breaker/types@0.1.0",
+        ]);
+        let exports = names(&[
+            "halfopen:breaker/breaker@0.1.0#acquire",
+            "halfopen:breaker/control@0.1.0#inspect",
+            "halfopen:breaker/setup@0.1.0#built-in-policy",
+        ]);
+        (imports, exports)
+    }
+
+    #[test]
+    fn our_world_is_accepted() {
+        let (imports, exports) = ours();
+        assert_eq!(check_names("it", &imports, &exports), Ok(()));
+    }
+
+    #[test]
+    fn any_other_import_is_refused_and_named() {
+        for foreign in [
+            "wasi:cli/environment@0.2.0#get-environment",
+            "halfopen:breaker/storage@0.1.0#drop-all",
+            "halfopen:breaker/network@0.1.0#call",
+            "host-function",
+        ] {
+            let (mut imports, exports) = ours();
+            imports.push(foreign.to_owned());
+            let expected = ComponentError::OtherImports { place: "it".to_owned(), imports: names(&[foreign]) };
+            assert_eq!(check_names("it", &imports, &exports), Err(expected));
+        }
+    }
+
+    fn of_version(version: &str) -> (Vec<String>, Vec<String>) {
+        let (imports, exports) = ours();
+        let renamed = |names: Vec<String>| names.iter().map(|name| name.replace("0.1.0", version)).collect();
+        (renamed(imports), renamed(exports))
+    }
+
+    #[test]
+    fn every_version_of_the_series_is_accepted() {
+        for version in ["0.1.0", "0.1.1", "0.1.27", "0.1.3+build.5"] {
+            let (imports, exports) = of_version(version);
+            assert_eq!(check_names("it", &imports, &exports), Ok(()), "{version}");
+        }
+    }
+
+    #[test]
+    fn a_version_of_another_series_is_named_with_what_runs_here() {
+        for version in ["0.2.0", "1.1.0", "0.1.1-rc.1", "0.0.1", "1"] {
+            let (imports, exports) = of_version(version);
+            let error = check_names("it", &imports, &exports).unwrap_err().to_string();
+            assert!(error.contains(&format!("clock@{version}")) && error.contains("runs every 0.1.x"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_world() {
+        assert_eq!(WORLD, format!("{PACKAGE}component@{VERSION}"));
+    }
+
+    #[test]
+    fn a_missing_export_is_named() {
+        let (imports, mut exports) = ours();
+        exports.remove(1);
+        let error = check_names("it", &imports, &exports).unwrap_err();
+        assert!(error.to_string().contains("does not export control"), "{error}");
+    }
+}
