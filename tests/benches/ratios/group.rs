@@ -19,11 +19,11 @@ pub fn rows(effort: Effort) -> Rows {
     let host = setting::on_file(&folder, setting::counting())?;
     let breaker = host.breaker("payments");
     let permit = setting::admitted(&breaker)?;
-    let report = || drop(breaker.report(permit, Outcome::Failure, None).expect("report"));
+    let report = || drop(breaker.report(permit, Outcome::Failure).expect("report"));
 
     let writes = recorded(setting::counting(), 500, |breaker, clock| {
         clock.advance(Duration::from_millis(1));
-        breaker.report(setting::admitted(breaker)?, Outcome::Failure, None)?;
+        breaker.report(setting::admitted(breaker)?, Outcome::Failure)?;
         Ok(())
     })?;
     let mut by_hand = ByHand::open(&folder.path().join("by-hand.db"), Synchronous::Full)?;

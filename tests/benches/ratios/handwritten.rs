@@ -33,7 +33,7 @@ impl ByHand {
         writer.pragma_update(None, "synchronous", mode)?;
         reader.pragma_update(None, "query_only", true)?;
         writer
-            .execute("INSERT INTO record VALUES (?1, ?2, 0, 0, zeroblob(64))", params![NAMESPACE, "payments"])
+            .execute("INSERT INTO record VALUES (?1, ?2, 0, zeroblob(64), 0)", params![NAMESPACE, "payments"])
             .map(drop)?;
         Ok(ByHand { reader, writer, version: 0 })
     }
@@ -52,30 +52,20 @@ impl ByHand {
         let counted: i64 = self
             .writer
             .prepare_cached(
-                "UPDATE record SET version = ?4, counted = counted + ?5, data = ?6
+                "UPDATE record SET version = ?4, data = ?5, counted = counted + ?6
                  WHERE namespace = ?1 AND dependency = ?2 AND version = ?3 RETURNING counted",
             )?
-            .query_row(params![NAMESPACE, DEPENDENCY, version, version + 1, added, write.data], |row| row.get(0))?;
+            .query_row(params![NAMESPACE, DEPENDENCY, version, version + 1, write.data, added], |row| row.get(0))?;
         if added > 0 {
             let mut insert = self.writer.prepare_cached(
-                "INSERT INTO transition (namespace, dependency, number, from_state, to_state, at, epoch, reason)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO transition (namespace, dependency, number, json) VALUES (?1, ?2, ?3, ?4)",
             )?;
             for (number, transition) in (counted - added + 1..).zip(&write.transitions) {
-                insert.execute(params![
-                    NAMESPACE,
-                    DEPENDENCY,
-                    number,
-                    transition.from.as_str(),
-                    transition.to.as_str(),
-                    transition.at as i64,
-                    transition.epoch as i64,
-                    transition.reason.as_str()
-                ])?;
+                insert.execute(params![NAMESPACE, DEPENDENCY, number, transition])?;
             }
             self.writer
                 .prepare_cached("DELETE FROM transition WHERE namespace = ?1 AND dependency = ?2 AND number <= ?3")?
-                .execute(params![NAMESPACE, DEPENDENCY, (counted - HISTORY).max(0)])?;
+                .execute(params![NAMESPACE, DEPENDENCY, counted - HISTORY])?;
         }
         self.run("COMMIT")?;
         self.version = version + 1;

@@ -9,7 +9,6 @@ mod admission;
 mod bare_etcd;
 mod bare_postgres;
 mod cold;
-mod component;
 mod durable;
 mod group;
 mod handwritten;
@@ -24,6 +23,7 @@ mod redis;
 mod resp;
 mod setting;
 mod shared;
+mod step;
 mod table;
 
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ use crate::table::Rows;
 type Measure = fn(Effort) -> Rows;
 
 /// Rows that are measured together, by their names.
-const GROUPS: [(&[&str], Measure); 13] = [
+const GROUPS: [(&[&str], Measure); 14] = [
     (&["closed-1t"], admission::closed_one_thread),
     (&["closed-2t"], admission::closed_two_threads),
     (&["refused-1t"], admission::refused),
@@ -44,7 +44,8 @@ const GROUPS: [(&[&str], Measure); 13] = [
     (&["etcd-read", "etcd-write"], shared::etcd),
     (&["group-64"], group::rows),
     (&["redis", "redis-fresh"], redis::rows),
-    (&["component-step"], component::rows),
+    (&["component-step"], step::component),
+    (&["native-step"], step::native),
     (&["store-load"], load::rows),
     (&["many"], many::rows),
     (&["cold"], cold::rows),

@@ -25,7 +25,7 @@ pub fn rows(effort: Effort) -> Rows {
     let written = recorded(policy, 60, |breaker, clock| {
         clock.advance(Duration::from_millis(500));
         for outcome in [Outcome::Failure, Outcome::Success, Outcome::Success] {
-            breaker.report(setting::admitted(breaker)?, outcome, None)?;
+            breaker.report(setting::admitted(breaker)?, outcome)?;
         }
         Ok(())
     })?;

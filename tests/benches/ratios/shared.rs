@@ -56,7 +56,7 @@ fn measured<B: Bare>(host: &Host, address: &str, names: [&'static str; 2], effor
     const STEPS: u64 = 20;
     let breaker = host.breaker(DEPENDENCY);
     let permit = setting::admitted(&breaker)?;
-    let report = || drop(breaker.report(permit, Outcome::Failure, None).expect("report"));
+    let report = || drop(breaker.report(permit, Outcome::Failure).expect("report"));
     (0..100).for_each(|_| report());
     let key = Key { namespace: host.namespace(), dependency: DEPENDENCY };
     let record = store::open(address)?.load(key)?.data.ok_or("nothing was written")?;

@@ -23,61 +23,76 @@ pub(crate) fn load(connection: &Connection, key: Key<'_>) -> Result<Snapshot> {
 /// Commits a write, inside a write transaction.
 pub(crate) fn write(connection: &Connection, write: &Write<'_>) -> Result<CommitOutcome> {
     let Key { namespace, dependency } = write.key;
-    let updated = connection
+    let added = if write.data.is_some() { write.transitions.len() as i64 } else { 0 };
+    let counted: Option<i64> = connection
         .prepare_cached(
-            "UPDATE record SET version = ?4, data = ?5 WHERE namespace = ?1 AND dependency = ?2 AND version = ?3",
+            "UPDATE record SET version = ?4, data = ?5, counted = counted + ?6
+             WHERE namespace = ?1 AND dependency = ?2 AND version = ?3 RETURNING counted",
         )?
-        .execute(params![namespace, dependency, write.based_on as i64, write.version as i64, write.data])?;
-    if updated == 0 {
+        .query_row(
+            params![namespace, dependency, write.based_on as i64, write.version as i64, write.data, added],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if counted.is_none() {
         let present = load(connection, write.key)?;
         if present.version != write.based_on {
             return Ok(CommitOutcome::Stale(present));
         }
         // A row with this version would have been updated: there is none.
-        connection
-            .prepare_cached("INSERT INTO record (namespace, dependency, version, data) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![namespace, dependency, write.version as i64, write.data])?;
+        connection.prepare_cached("INSERT INTO record VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+            namespace,
+            dependency,
+            write.version as i64,
+            write.data,
+            added
+        ])?;
     }
-    if write.data.is_some() {
-        append(connection, write, false)?;
-    } else {
-        keep_newest(connection, write.key, 0)?;
-        append(connection, write, true)?;
+    match write.data {
+        Some(_) => append(connection, write, counted.unwrap_or(added))?,
+        None => forget(connection, write)?,
     }
     Ok(CommitOutcome::Committed)
 }
 
-fn append(connection: &Connection, write: &Write<'_>, forgotten: bool) -> Result<()> {
+/// Adds the transitions of a write to the history of its record, which has got `counted` with them.
+fn append(connection: &Connection, write: &Write<'_>, counted: i64) -> Result<()> {
     if write.transitions.is_empty() {
         return Ok(());
     }
-    let Key { namespace, dependency } = write.key;
-    let mut statement = connection
-        .prepare_cached("INSERT INTO transition (namespace, dependency, forgotten, json) VALUES (?1, ?2, ?3, ?4)")?;
-    for transition in write.transitions {
-        statement.execute(params![namespace, dependency, forgotten, transition])?;
+    let first = counted - write.transitions.len() as i64 + 1;
+    for (number, transition) in (first..).zip(write.transitions) {
+        insert(connection, write.key, Some(number), transition)?;
     }
-    if !forgotten {
-        return keep_newest(connection, write.key, write.history);
+    // By number: a query for the newest would walk through all of them at each write.
+    connection
+        .prepare_cached("DELETE FROM transition WHERE namespace = ?1 AND dependency = ?2 AND number <= ?3")?
+        .execute(params![write.key.namespace, write.key.dependency, counted.saturating_sub(bound(write.history))])?;
+    Ok(())
+}
+
+/// Removes the history of a record, and adds the transitions of the removal to the stream.
+fn forget(connection: &Connection, write: &Write<'_>) -> Result<()> {
+    let Key { namespace, dependency } = write.key;
+    connection
+        .prepare_cached("DELETE FROM transition WHERE namespace = ?1 AND dependency = ?2 AND number IS NOT NULL")?
+        .execute([namespace, dependency])?;
+    for transition in write.transitions {
+        insert(connection, write.key, None, transition)?;
     }
     connection
         .prepare_cached(
-            "DELETE FROM transition WHERE namespace = ?1 AND forgotten = 1 AND id <=
-             (SELECT id FROM transition WHERE namespace = ?1 AND forgotten = 1 ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+            "DELETE FROM transition WHERE namespace = ?1 AND number IS NULL AND id <=
+             (SELECT id FROM transition WHERE namespace = ?1 AND number IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)",
         )?
         .execute(params![namespace, bound(FORGOTTEN)])?;
     Ok(())
 }
 
-/// Removes the oldest transitions from the history of a record.
-fn keep_newest(connection: &Connection, key: Key<'_>, history: usize) -> Result<()> {
+fn insert(connection: &Connection, key: Key<'_>, number: Option<i64>, transition: &str) -> Result<()> {
     connection
-        .prepare_cached(
-            "DELETE FROM transition WHERE namespace = ?1 AND dependency = ?2 AND forgotten = 0 AND id <=
-             (SELECT id FROM transition WHERE namespace = ?1 AND dependency = ?2 AND forgotten = 0
-              ORDER BY id DESC LIMIT 1 OFFSET ?3)",
-        )?
-        .execute(params![key.namespace, key.dependency, bound(history)])?;
+        .prepare_cached("INSERT INTO transition (namespace, dependency, number, json) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![key.namespace, key.dependency, number, transition])?;
     Ok(())
 }
 
@@ -95,8 +110,8 @@ pub(crate) fn list(connection: &Connection, namespace: &str) -> Result<Vec<Strin
 pub(crate) fn history(connection: &Connection, key: Key<'_>, limit: usize) -> Result<Vec<String>> {
     let mut newest_first = connection
         .prepare_cached(
-            "SELECT json FROM transition WHERE namespace = ?1 AND dependency = ?2 AND forgotten = 0
-             ORDER BY id DESC LIMIT ?3",
+            "SELECT json FROM transition WHERE namespace = ?1 AND dependency = ?2 AND number IS NOT NULL
+             ORDER BY number DESC LIMIT ?3",
         )?
         .query_map(params![key.namespace, key.dependency, bound(limit)], |row| row.get(0))?
         .collect::<Result<Vec<_>>>()?;

@@ -254,10 +254,13 @@ fn the_queries_of_history_use_their_index() {
     let path = temp.path().join("a.db");
     drop(open(&path).unwrap());
     let connection = Connection::open(&path).unwrap();
-    for (condition, index) in [("dependency = 'a' AND forgotten = 0", "history"), ("forgotten = 1", "forgotten")] {
-        let query = format!(
-            "EXPLAIN QUERY PLAN SELECT id FROM transition WHERE namespace = 'n' AND {condition} ORDER BY id DESC LIMIT 1"
-        );
+    for (condition, index) in [
+        ("dependency = 'a' AND number IS NOT NULL ORDER BY number DESC", "history"),
+        ("dependency = 'a' AND number <= 0", "history"),
+        ("number IS NULL ORDER BY id DESC", "forgotten"),
+    ] {
+        let query =
+            format!("EXPLAIN QUERY PLAN SELECT id FROM transition WHERE namespace = 'n' AND {condition} LIMIT 1");
         let plan: Vec<String> = connection
             .prepare(&query)
             .unwrap()
