@@ -1,0 +1,198 @@
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_timer::Delay;
+use halfopen_contract::BreakerError;
+use halfopen_contract::time::SystemClock;
+use halfopen_contract::types::{Outcome, Report};
+
+use super::call_permit::{CallPermit, FastCall};
+use super::handle::Breaker;
+use super::recorded::Recorded;
+use crate::error::CallError;
+use crate::events;
+use crate::local_admission::{FastPath, LocalBreaker};
+
+impl Breaker {
+    /// Acquires, makes the call if it may be made, and reports: `Ok` as success, `Err` as failure, a panic as failure.
+    ///
+    /// While a probe runs its lease is renewed. A closure cannot be cut off: with a [`timeout`](Breaker::timeout), a call
+    /// that took that time or longer is reported as timed out, and its result is returned all the same.
+    ///
+    /// # Errors
+    /// [`CallError`]. A failure to report never masks the outcome of the call: it is only traced.
+    #[inline(always)]
+    pub fn call<T, E>(&self, f: impl FnOnce() -> Result<T, E>) -> Result<T, CallError<E>> {
+        self.call_with(by_result, f)
+    }
+
+    /// [`call`](Breaker::call) with a judgement of your own on what the result says about the dependency.
+    ///
+    /// # Errors
+    /// As [`call`](Breaker::call).
+    #[inline(always)]
+    pub fn call_with<T, E>(
+        &self,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        match self.still_admits() {
+            Some((epoch, generation)) => call_fast(FastCall::new(self, epoch, generation), classify, f),
+            None => self.call_reading_the_clock(classify, f),
+        }
+    }
+
+    /// The local breaker, where calls may take the fast path.
+    #[inline(always)]
+    fn fast_local(&self) -> Option<&LocalBreaker> {
+        self.handle.local.as_deref().filter(|_| self.handle.timeout.is_none())
+    }
+
+    /// The epoch and the generation that one more call is admitted in, where the fast path found so at this tick.
+    #[inline(always)]
+    fn still_admits(&self) -> Option<(u64, u32)> {
+        let (local, inner) = (self.fast_local()?, &*self.handle.inner);
+        if inner.settings.machine_clock {
+            local.still_admits(&SystemClock)
+        } else {
+            local.still_admits(&*inner.clock)
+        }
+    }
+
+    #[inline(never)]
+    fn call_reading_the_clock<T, E>(
+        &self,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        if let Some(local) = self.fast_local() {
+            match local.fast_path(&*self.handle.inner.clock) {
+                FastPath::Admit { epoch, generation } => {
+                    return call_fast(FastCall::new(self, epoch, generation), classify, f);
+                }
+                FastPath::Refuse { age } => {
+                    if let Some(deferral) = local.refusal(age) {
+                        return Err(CallError::Deferred(deferral));
+                    }
+                }
+                FastPath::None => {}
+            }
+        }
+        self.call_slow(classify, f)
+    }
+
+    #[inline(never)]
+    fn call_slow<T, E>(
+        &self,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, CallError<E>> {
+        let permit = CallPermit::of(self, self.acquire_any()?).map_err(CallError::Deferred)?;
+        let keeper = permit.keep_alive();
+        let begun = permit.begun();
+        let result = f();
+        let took = self.since(begun);
+        drop(keeper);
+        let outcome = match classify(&result) {
+            Outcome::Ignored => Outcome::Ignored,
+            _ if self.handle.timeout.zip(took).is_some_and(|(limit, took)| took >= limit) => Outcome::Timeout,
+            outcome => outcome,
+        };
+        self.trace(permit.report(timed(outcome, took)));
+        result.map_err(CallError::Failed)
+    }
+
+    /// Acquires, makes the call if it may be made, and reports, without blocking the thread.
+    ///
+    /// With a [`timeout`](Breaker::timeout), the future is dropped when it has run for that time, and that is reported as
+    /// a timeout. Where the future of `call_async` itself is dropped, the call counts as ignored: a limit set from
+    /// outside, around this, hides a dependency that hangs. Use `timeout` instead.
+    ///
+    /// # Errors
+    /// [`CallError`]. A failure to report never masks the outcome of the call: it is only traced.
+    pub async fn call_async<T, E, F>(&self, f: impl FnOnce() -> F) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        self.call_async_with(by_result, f).await
+    }
+
+    /// [`call_async`](Breaker::call_async) with a judgement of your own on what the result says about the dependency.
+    ///
+    /// # Errors
+    /// As [`call_async`](Breaker::call_async).
+    pub async fn call_async_with<T, E, F>(
+        &self,
+        classify: impl FnOnce(&Result<T, E>) -> Outcome,
+        f: impl FnOnce() -> F,
+    ) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+    {
+        let acquired = self.acquire_any_async().await?;
+        let permit = CallPermit::of(self, acquired).map_err(CallError::Deferred)?.settle_elsewhere();
+        let keeper = permit.keep_alive();
+        let begun = permit.begun();
+        // Dropped at the end of its limit, and so cut off, before that is reported.
+        let result = within(self.handle.timeout, f()).await;
+        let took = self.since(begun);
+        drop(keeper);
+        let Some(result) = result else {
+            self.trace(permit.report_async(timed(Outcome::Timeout, took)).await);
+            return Err(CallError::TimedOut(self.handle.timeout.unwrap_or_default()));
+        };
+        self.trace(permit.report_async(timed(classify(&result), took)).await);
+        result.map_err(CallError::Failed)
+    }
+
+    fn since(&self, begun: Option<Duration>) -> Option<Duration> {
+        begun.map(|begun| self.handle.inner.clock.monotonic().saturating_sub(begun))
+    }
+
+    #[inline]
+    fn trace(&self, reported: Result<Recorded, BreakerError>) {
+        if let Err(error) = reported {
+            events::unreported(self.handle.inner.namespace(), self.dependency(), &error);
+        }
+    }
+}
+
+#[inline(always)]
+fn call_fast<T, E>(
+    call: FastCall<'_>,
+    classify: impl FnOnce(&Result<T, E>) -> Outcome,
+    f: impl FnOnce() -> Result<T, E>,
+) -> Result<T, CallError<E>> {
+    let result = f();
+    call.settle(classify(&result));
+    result.map_err(CallError::Failed)
+}
+
+fn timed(outcome: Outcome, took: Option<Duration>) -> Report {
+    let report = Report::new(outcome);
+    match took {
+        Some(took) => report.took(took),
+        None => report,
+    }
+}
+
+/// The output of a future, or none where it takes the limit or longer.
+async fn within<F: Future>(limit: Option<Duration>, future: F) -> Option<F::Output> {
+    let Some(limit) = limit else { return Some(future.await) };
+    let mut future = pin!(future);
+    let mut delay = Delay::new(limit);
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Pin::new(&mut delay).poll(cx).map(|()| None),
+    })
+    .await
+}
+
+fn by_result<T, E>(result: &Result<T, E>) -> Outcome {
+    match result {
+        Ok(_) => Outcome::Success,
+        Err(_) => Outcome::Failure,
+    }
+}

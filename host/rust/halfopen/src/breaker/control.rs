@@ -1,0 +1,137 @@
+use std::str::FromStr;
+use std::time::Duration;
+
+use halfopen_contract::documents::{Inspection, Policy, Transition};
+use halfopen_contract::engine::{Answer, Operation};
+use halfopen_contract::store::{Key, StoreError};
+use halfopen_contract::types::{Mode, Operator, PolicyOrigin, Receipt, millis};
+use halfopen_contract::{BreakerError, EngineError};
+
+use super::handle::{Breaker, mismatch};
+
+/// The policy of a dependency.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyInForce {
+    /// The policy, with all its keys.
+    pub policy: Policy,
+    /// Whose it is.
+    pub origin: PolicyOrigin,
+}
+
+impl Breaker {
+    /// Shows the dependency. It changes nothing and takes no lease; the successes that are counted in memory are flushed
+    /// before.
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn inspect(&self) -> Result<Inspection, BreakerError> {
+        self.flush();
+        let settled = self.run(Operation::Inspect)?;
+        let Answer::Inspection(json) = &settled.answer else { return Err(mismatch(&settled.answer)) };
+        let inspection: Inspection = document(json)?;
+        if let Some(local) = &self.handle.local {
+            self.report_successes(local.learn_epoch(inspection.epoch, settled.version));
+        }
+        Ok(inspection)
+    }
+
+    /// The policy of the dependency, and whose it is.
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn policy(&self) -> Result<PolicyInForce, BreakerError> {
+        match self.run(Operation::Policy)?.answer {
+            Answer::Policy(in_force) => {
+                Ok(PolicyInForce { policy: document(&in_force.policy)?, origin: in_force.origin })
+            }
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    /// Gives the dependency a policy of its own. The state is kept.
+    ///
+    /// # Errors
+    /// [`BreakerError`]; [`InvalidPolicy`](BreakerError::InvalidPolicy) names all faults at once.
+    pub fn configure(&self, policy: &Policy, note: &str) -> Result<Receipt, BreakerError> {
+        let policy = Some(policy.to_string().into());
+        self.act(note, |operator| Operation::Configure { policy, operator })
+    }
+
+    /// Gives the dependency the host's default policy again. The state is kept.
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn unset_policy(&self, note: &str) -> Result<Receipt, BreakerError> {
+        self.act(note, |operator| Operation::Configure { policy: None, operator })
+    }
+
+    /// Forces a state, or takes an override back. With `lasting` the override ends by itself after that time.
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn force(&self, mode: Mode, lasting: Option<Duration>, note: &str) -> Result<Receipt, BreakerError> {
+        self.act(note, |operator| Operation::Force { mode, lasting: lasting.map(millis), operator })
+    }
+
+    /// Closes the breaker and removes its past; the policy stays. It also mends a damaged record.
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn reset(&self, note: &str) -> Result<Receipt, BreakerError> {
+        self.act(note, |operator| Operation::Reset { operator })
+    }
+
+    /// Removes the record, its history and its policy. Permits that are out stay stale. It also removes a damaged record.
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn forget(&self, note: &str) -> Result<Receipt, BreakerError> {
+        self.act(note, |operator| Operation::Forget { operator })
+    }
+
+    /// Removes the record if it is no longer needed, and returns whether it did: only while it is closed, with nothing forced
+    /// and no policy of its own, and only if nothing was written to it for the given time. Permits that are out stay stale.
+    ///
+    /// # Errors
+    /// [`BreakerError`].
+    pub fn prune(&self, idle: Duration) -> Result<bool, BreakerError> {
+        self.flush();
+        let operator = Operator::new(&*self.handle.operator, "");
+        match self.run(Operation::Prune { idle: millis(idle), operator })?.answer {
+            Answer::Pruned(removed) => Ok(removed),
+            other => Err(mismatch(&other)),
+        }
+    }
+
+    /// The newest transitions, at most `limit`, oldest first.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn history(&self, limit: usize) -> Result<Vec<Transition>, StoreError> {
+        let inner = &self.handle.inner;
+        let key = Key { namespace: inner.namespace(), dependency: self.dependency() };
+        let history = inner.runner.executor.store.history(key, limit)?;
+        history.iter().map(|json| parse_transition(self.dependency(), json)).collect()
+    }
+
+    /// An operator's act: the successes that are counted in memory come before it, and it ends the cached decision.
+    fn act(&self, note: &str, operation: impl FnOnce(Operator) -> Operation) -> Result<Receipt, BreakerError> {
+        self.flush();
+        let result = self.receipt(operation(Operator::new(&*self.handle.operator, note)));
+        self.report_successes(self.handle.local.as_ref().and_then(|local| local.end()));
+        result
+    }
+}
+
+/// A document in an answer of the engine.
+fn document<T: FromStr<Err: std::fmt::Display>>(json: &str) -> Result<T, BreakerError> {
+    json.parse().map_err(|error: T::Err| EngineError::Broken { why: error.to_string() }.into())
+}
+
+/// A transition as a store keeps it.
+pub(crate) fn parse_transition(dependency: &str, json: &str) -> Result<Transition, StoreError> {
+    json.parse().map_err(|error: halfopen_contract::documents::InvalidDocument| StoreError::Corrupt {
+        place: format!("history of {dependency:?}"),
+        why: error.to_string(),
+    })
+}

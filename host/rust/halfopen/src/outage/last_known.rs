@@ -1,0 +1,109 @@
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use halfopen_contract::time::{Clock, Reading};
+use halfopen_contract::types::{Decision, Deferral};
+
+/// Of more dependencies nothing is kept: a stream of ever new names must not fill the memory.
+const MOST: usize = 10_000;
+
+/// The last answer to an acquire of each dependency, for acquires while the store fails.
+#[derive(Default)]
+pub(crate) struct LastKnown(Mutex<HashMap<Box<str>, LastAnswer>>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum LastAnswer {
+    Proceed,
+    Defer { deferral: Deferral, request_time: Reading },
+}
+
+/// The answer in place of the store's.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Fallback {
+    Proceed,
+    Defer(Deferral),
+    /// Nothing is known.
+    Unknown,
+}
+
+impl LastKnown {
+    /// Keeps an answer, and the time of its request. A probe says nothing of the next call.
+    pub fn keep(&self, dependency: &str, decision: &Decision, request_time: Reading) {
+        let mut answers = self.answers();
+        let answer = match decision {
+            Decision::Proceed(_) => LastAnswer::Proceed,
+            Decision::Defer(deferral) => LastAnswer::Defer { deferral: deferral.clone(), request_time },
+            Decision::Probe(_) => return drop(answers.remove(dependency)),
+        };
+        let has_room = answers.len() < MOST;
+        match answers.get_mut(dependency) {
+            Some(slot) => *slot = answer,
+            None if has_room => drop(answers.insert(dependency.into(), answer)),
+            None => {}
+        }
+    }
+
+    /// What the last answer means now.
+    pub fn recall(&self, dependency: &str, clock: &dyn Clock) -> Fallback {
+        match self.answers().get(dependency).cloned() {
+            None => Fallback::Unknown,
+            Some(LastAnswer::Proceed) => Fallback::Proceed,
+            Some(LastAnswer::Defer { deferral, request_time }) => {
+                let passed = u64::try_from(request_time.elapsed(clock).as_millis()).unwrap_or(u64::MAX);
+                match deferral.retry_after.saturating_sub(passed) {
+                    0 => Fallback::Unknown,
+                    left => Fallback::Defer(Deferral {
+                        retry_after: left,
+                        fresh_for: deferral.fresh_for.saturating_sub(passed),
+                        admission: None,
+                        ..deferral
+                    }),
+                }
+            }
+        }
+    }
+
+    fn answers(&self) -> MutexGuard<'_, HashMap<Box<str>, LastAnswer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use halfopen_contract::time::ManualClock;
+    use halfopen_contract::types::{Admission, DeferReason, Permit, Probe};
+
+    use super::*;
+
+    const PERMIT: Permit = Permit { epoch: 1, lease: None };
+    const PROCEED: Decision =
+        Decision::Proceed(Admission { permit: PERMIT, fresh_for: 0, percent: 100, slower_than: None });
+    const PROBE: Decision = Decision::Probe(Probe { permit: PERMIT, expires_in: 1, slower_than: None });
+
+    fn deferral(retry_after: u64, fresh_for: u64) -> Deferral {
+        Deferral { retry_after, spread: 7, reason: DeferReason::Open, fresh_for, admission: None }
+    }
+
+    #[test]
+    fn a_deferral_lasts_for_what_is_left_of_it() {
+        let (known, clock) = (LastKnown::default(), ManualClock::new(1_000));
+        known.keep("a", &Decision::Defer(deferral(100, 50)), Reading::now(&clock));
+        clock.advance(Duration::from_millis(60));
+        assert_eq!(known.recall("a", &clock), Fallback::Defer(deferral(40, 0)));
+        assert_eq!(known.recall("b", &clock), Fallback::Unknown);
+        clock.advance(Duration::from_millis(40));
+        assert_eq!(known.recall("a", &clock), Fallback::Unknown);
+    }
+
+    #[test]
+    fn an_admission_lasts_unless_it_was_a_probe() {
+        let (known, clock) = (LastKnown::default(), ManualClock::new(1_000));
+        known.keep("a", &PROCEED, Reading::now(&clock));
+        clock.advance(Duration::from_secs(9));
+        assert_eq!(known.recall("a", &clock), Fallback::Proceed);
+        known.keep("a", &PROBE, Reading::now(&clock));
+        assert_eq!(known.recall("a", &clock), Fallback::Unknown);
+    }
+}
