@@ -100,6 +100,7 @@
 //! with its imports and exports, the same for both users. `engine`: [`ComponentEngine`] and its limits. `plugin`: the
 //! handles of a platform.
 
+mod calls;
 mod code;
 mod component;
 mod digest;
@@ -109,7 +110,6 @@ mod events;
 mod instance;
 mod plugin;
 mod runtime;
-mod spawn_blocking;
 
 pub use component::Component;
 pub use engine::{ComponentEngine, ComponentEngineError, Limits};

@@ -7,14 +7,15 @@ use halfopen_contract::pool::Pool;
 use halfopen_contract::time::SystemClock;
 use halfopen_contract::types::PolicyFault;
 use halfopen_contract::{BreakerError, EngineError, list_faults};
-use wasmtime::component::Linker;
+use wasmtime::component::{InstancePre, Linker};
 use wasmtime::{AsContextMut, Store};
 
 use super::limits::{LimitedStore, Limits, fd_limit_reached};
+use crate::calls::{Calls, plain};
 use crate::component::Component;
 use crate::component::world::other_world;
 use crate::error::{ComponentError, InstantiateError};
-use crate::instance::{Imports, Instance, PrepareError, Prepared, link};
+use crate::instance::{Imports, Instance, PrepareError, link, prepare};
 use crate::runtime::{Runtime, pool_size, runtime, ticks};
 
 /// The component as an engine of hosts. It keeps a pool of instances; one evaluates one operation at a time.
@@ -22,7 +23,7 @@ use crate::runtime::{Runtime, pool_size, runtime, ticks};
 /// An instance that has trapped, or that has reached a [limit](Limits), is discarded with its wasmtime store.
 pub struct ComponentEngine {
     runtime: &'static Runtime,
-    prepared: Prepared<LimitedStore>,
+    pre: InstancePre<LimitedStore>,
     limits: Limits,
     /// As given.
     policy: String,
@@ -68,14 +69,14 @@ impl ComponentEngine {
         let runtime = runtime()?;
         let mut linker = Linker::new(&runtime.engine);
         let other_types = |why| other_world(component.place(), why);
-        link(&mut linker).map_err(|error| other_types(format!("{error:#}")))?;
-        let prepared = Prepared::new(&linker, &code, component.place()).map_err(|error| match error {
+        link(&mut linker, Calls::Plain).map_err(|error| other_types(format!("{error:#}")))?;
+        let pre = prepare(&linker, &code, component.place()).map_err(|error| match error {
             PrepareError::Component(error) => error,
             PrepareError::Linker { why } | PrepareError::Engine { why } => other_types(why),
         })?;
         let mut engine = ComponentEngine {
             runtime,
-            prepared,
+            pre,
             limits,
             policy: default_policy.to_string(),
             default_policy: String::new(),
@@ -96,7 +97,7 @@ impl ComponentEngine {
         store.set_hostcall_fuel(self.limits.memory);
         store.set_epoch_deadline(ticks(self.limits.call));
         let running = self.runtime.running();
-        let made = Instance::new(&self.prepared, store.as_context_mut(), &self.policy);
+        let made = plain(Instance::new(Calls::Plain, &self.pre, &mut store.as_context_mut(), &self.policy));
         drop(running);
         match made {
             Ok((instance, default_policy)) => Ok((PooledInstance { store, instance }, default_policy)),
@@ -124,7 +125,7 @@ impl Engine for ComponentEngine {
         pooled.store.data_mut().begin();
         pooled.store.set_epoch_deadline(ticks(self.limits.call));
         let running = self.runtime.running();
-        let result = pooled.instance.evaluate(pooled.store.as_context_mut(), input);
+        let result = plain(pooled.instance.evaluate(&mut pooled.store.as_context_mut(), input));
         drop(running);
         if let Err(BreakerError::Engine(error)) = result {
             let error = pooled.store.data().explain(error);

@@ -1,95 +1,49 @@
 use halfopen_contract::engine::{Answer, Evaluation, Input};
 use halfopen_contract::types::Error;
 use halfopen_contract::{BreakerError, EngineError};
+use wasmtime::component::InstancePre;
 use wasmtime::{StoreContextMut, Trap};
 
 use super::exports::{Exports, Returned};
 use super::imports::ImportsView;
-use super::prepared::Prepared;
+use crate::calls::Calls;
 use crate::error::InstantiateError;
 
 /// An instance. It belongs to the wasmtime store in which it was made.
 pub(crate) struct Instance {
     /// Boxed: an instance moves into and out of a pool at each operation.
     exports: Box<Exports>,
-    is_spent: bool,
+    calls: Calls,
+    /// Whether it cannot be entered any more: it has failed, or was left in the middle of a call.
+    pub is_spent: bool,
 }
 
 impl Instance {
     /// Makes an instance, and sets its default policy; returns that with all its keys.
-    pub fn new<T: ImportsView>(
-        prepared: &Prepared<T>,
-        mut store: StoreContextMut<'_, T>,
+    pub async fn new<T: ImportsView>(
+        calls: Calls,
+        pre: &InstancePre<T>,
+        store: &mut StoreContextMut<'_, T>,
         default_policy: &str,
     ) -> Result<(Instance, String), InstantiateError> {
-        let instance = prepared.instance_pre.instantiate(&mut store).map_err(not_made)?;
-        let exports = prepared.exports.load(&mut store, &instance).map_err(not_made)?;
-        let default_policy = set(exports.set_default_policy(&mut store, default_policy))?;
-        Ok((Instance::with(exports), default_policy))
-    }
-
-    /// The same in async code.
-    pub async fn new_async<T: ImportsView>(
-        prepared: &Prepared<T>,
-        mut store: StoreContextMut<'_, T>,
-        default_policy: &str,
-    ) -> Result<(Instance, String), InstantiateError> {
-        let instance = prepared.instance_pre.instantiate_async(&mut store).await.map_err(not_made)?;
-        let exports = prepared.exports.load(&mut store, &instance).map_err(not_made)?;
-        let default_policy = set(exports.set_default_policy_async(&mut store, default_policy).await)?;
-        Ok((Instance::with(exports), default_policy))
-    }
-
-    fn with(exports: Exports) -> Instance {
-        Instance { exports: Box::new(exports), is_spent: false }
-    }
-
-    /// Whether it cannot be entered any more: it has failed, or was left in the middle of a call.
-    pub fn is_spent(&self) -> bool {
-        self.is_spent
+        let instance = calls.instantiate(pre, store).await.map_err(not_made)?;
+        let exports = Box::new(Exports::of(&instance, store).map_err(not_made)?);
+        let default_policy = set(exports.set_default_policy(calls, store, default_policy).await)?;
+        Ok((Instance { exports, calls, is_spent: false }, default_policy))
     }
 
     /// Evaluates an operation. Nothing of it reaches a store of records.
-    pub fn evaluate<T: ImportsView>(
-        &mut self,
-        mut store: StoreContextMut<'_, T>,
-        input: &Input<'_>,
-    ) -> Result<Evaluation, BreakerError> {
-        self.begin(&mut store, input)?;
-        let returned = self.exports.call(&mut store, input.request);
-        self.end(&mut store, input, returned)
-    }
-
-    /// The same in async code.
-    pub async fn evaluate_async<T: ImportsView>(
-        &mut self,
-        mut store: StoreContextMut<'_, T>,
-        input: &Input<'_>,
-    ) -> Result<Evaluation, BreakerError> {
-        self.begin(&mut store, input)?;
-        let returned = self.exports.call_async(&mut store, input.request).await;
-        self.end(&mut store, input, returned)
-    }
-
-    /// The instance counts as spent until the call has ended: one that is left in the middle stays so.
-    fn begin<T: ImportsView>(
+    pub async fn evaluate<T: ImportsView>(
         &mut self,
         store: &mut StoreContextMut<'_, T>,
         input: &Input<'_>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Evaluation, BreakerError> {
+        // Until the call has ended: an instance that is left in the middle of one stays spent.
         if std::mem::replace(&mut self.is_spent, true) {
-            return Err(EngineError::Spent);
+            return Err(EngineError::Spent.into());
         }
         store.data_mut().imports().begin(input);
-        Ok(())
-    }
-
-    fn end<T: ImportsView>(
-        &mut self,
-        store: &mut StoreContextMut<'_, T>,
-        input: &Input<'_>,
-        returned: Returned<Answer>,
-    ) -> Result<Evaluation, BreakerError> {
+        let returned: Returned<Answer> = self.exports.call(self.calls, store, input.request).await;
         let write = store.data_mut().imports().end();
         let result = returned.map_err(|error| engine_error(&error))?;
         self.is_spent = false;

@@ -2,8 +2,10 @@
 
 use halfopen_contract::engine::{Answer, Operation, Request};
 use halfopen_contract::types::{Decision, Error, Mode, Operator, Permit, PolicyInForce, Receipt, Report, Tally};
-use wasmtime::AsContextMut;
-use wasmtime::component::{Component as Code, ComponentExportIndex, Instance, TypedFunc};
+use wasmtime::StoreContextMut;
+use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower, TypedFunc};
+
+use crate::calls::Calls;
 
 /// The result of a call in wasmtime's form: the error of the component, or that of wasmtime.
 pub(super) type Returned<T> = wasmtime::Result<Result<T, Error>>;
@@ -18,24 +20,11 @@ macro_rules! exports {
             $($($function: Function<($($argument,)*), $answer>,)*)*
         }
 
-        /// The places of the functions in the component.
-        #[derive(Clone)]
-        pub(super) struct ExportIndices {
-            $($($function: ComponentExportIndex,)*)*
-        }
-
-        impl ExportIndices {
-            /// Finds the functions; an error names the first that is missing.
-            pub fn of(code: &Code) -> Result<ExportIndices, String> {
-                Ok(ExportIndices {
-                    $($($function: find(code, stringify!($interface), stringify!($function))?,)*)*
-                })
-            }
-
-            /// Returns the functions of an instance.
-            pub fn load(&self, mut store: impl AsContextMut, instance: &Instance) -> wasmtime::Result<Exports> {
+        impl Exports {
+            /// Finds the functions of an instance.
+            pub fn of<T>(instance: &Instance, store: &mut StoreContextMut<'_, T>) -> wasmtime::Result<Exports> {
                 Ok(Exports {
-                    $($($function: instance.get_typed_func(&mut store, &self.$function)?,)*)*
+                    $($($function: find(instance, store, stringify!($interface), stringify!($function))?,)*)*
                 })
             }
         }
@@ -64,75 +53,76 @@ exports! {
     }
 }
 
-fn find(code: &Code, interface: &str, function: &str) -> Result<ComponentExportIndex, String> {
+fn find<T, P, R>(
+    instance: &Instance,
+    store: &mut StoreContextMut<'_, T>,
+    interface: &str,
+    function: &str,
+) -> wasmtime::Result<TypedFunc<P, R>>
+where
+    P: ComponentNamedList + Lower,
+    R: ComponentNamedList + Lift,
+{
     let (interface, function) = (format!("halfopen:breaker/{interface}@0.1.0"), function.replace('_', "-"));
-    let found =
-        code.get_export_index(None, &interface).and_then(|instance| code.get_export_index(Some(&instance), &function));
-    found.ok_or_else(|| format!("it does not export {interface}#{function}"))
-}
-
-/// Calls the function of an operation, plain or async.
-macro_rules! call {
-    ($exports:expr, $store:expr, $request:expr, $call:ident $(, $await:tt)?) => {{
-        let (exports, mut store, dependency) = ($exports, $store, &*$request.dependency);
-        let store = &mut store;
-        Ok(match &$request.operation {
-            Operation::Acquire { caller } => {
-                exports.acquire.$call(store, (dependency, &**caller))$(.$await)? ?.0.map(Answer::Decision)
-            }
-            Operation::Report { permit, report } => {
-                exports.report.$call(store, (dependency, *permit, report))$(.$await)? ?.0.map(Answer::Receipt)
-            }
-            Operation::ReportTally { permit, tally } => {
-                exports.report_tally.$call(store, (dependency, *permit, tally))$(.$await)? ?.0.map(Answer::Receipt)
-            }
-            Operation::Renew { permit } => {
-                exports.renew.$call(store, (dependency, *permit))$(.$await)? ?.0.map(Answer::Receipt)
-            }
-            Operation::Release { permit } => {
-                exports.release.$call(store, (dependency, *permit))$(.$await)? ?.0.map(Answer::Receipt)
-            }
-            Operation::Inspect => exports.inspect.$call(store, (dependency,))$(.$await)? ?.0.map(Answer::Inspection),
-            Operation::Policy => exports.policy.$call(store, (dependency,))$(.$await)? ?.0.map(Answer::Policy),
-            Operation::Configure { policy, operator } => {
-                let arguments = (dependency, policy.as_deref(), operator);
-                exports.configure.$call(store, arguments)$(.$await)? ?.0.map(Answer::Receipt)
-            }
-            Operation::Force { mode, lasting, operator } => {
-                let arguments = (dependency, *mode, *lasting, operator);
-                exports.force.$call(store, arguments)$(.$await)? ?.0.map(Answer::Receipt)
-            }
-            Operation::Reset { operator } => {
-                exports.reset.$call(store, (dependency, operator))$(.$await)? ?.0.map(Answer::Receipt)
-            }
-            Operation::Forget { operator } => {
-                exports.forget.$call(store, (dependency, operator))$(.$await)? ?.0.map(Answer::Receipt)
-            }
-            Operation::Prune { idle, operator } => {
-                exports.prune.$call(store, (dependency, *idle, operator))$(.$await)? ?.0.map(Answer::Pruned)
-            }
-        })
-    }};
+    let found = instance.get_export_index(&mut *store, None, &interface);
+    let found = found.and_then(|of| instance.get_export_index(&mut *store, Some(&of), &function));
+    let found = found.ok_or_else(|| wasmtime::format_err!("it does not export {interface}#{function}"))?;
+    instance.get_typed_func(store, found)
 }
 
 impl Exports {
-    pub fn call(&self, store: impl AsContextMut, request: &Request) -> Returned<Answer> {
-        call!(self, store, request, call)
-    }
-
-    pub async fn call_async(&self, store: impl AsContextMut<Data: Send>, request: &Request) -> Returned<Answer> {
-        call!(self, store, request, call_async, await)
-    }
-
-    pub fn set_default_policy(&self, store: impl AsContextMut, policy: &str) -> Returned<String> {
-        Ok(self.set_default_policy.call(store, (policy,))?.0)
-    }
-
-    pub async fn set_default_policy_async(
+    pub async fn set_default_policy<T: Send>(
         &self,
-        store: impl AsContextMut<Data: Send>,
+        calls: Calls,
+        store: &mut StoreContextMut<'_, T>,
         policy: &str,
     ) -> Returned<String> {
-        Ok(self.set_default_policy.call_async(store, (policy,)).await?.0)
+        Ok(calls.call(&self.set_default_policy, store, (policy,)).await?.0)
+    }
+
+    /// Calls the function of an operation.
+    pub async fn call<T: Send>(
+        &self,
+        calls: Calls,
+        store: &mut StoreContextMut<'_, T>,
+        Request { dependency, operation }: &Request,
+    ) -> Returned<Answer> {
+        let name = &**dependency;
+        Ok(match operation {
+            Operation::Acquire { caller } => {
+                calls.call(&self.acquire, store, (name, &**caller)).await?.0.map(Answer::Decision)
+            }
+            Operation::Report { permit, report } => {
+                calls.call(&self.report, store, (name, *permit, report)).await?.0.map(Answer::Receipt)
+            }
+            Operation::ReportTally { permit, tally } => {
+                calls.call(&self.report_tally, store, (name, *permit, tally)).await?.0.map(Answer::Receipt)
+            }
+            Operation::Renew { permit } => {
+                calls.call(&self.renew, store, (name, *permit)).await?.0.map(Answer::Receipt)
+            }
+            Operation::Release { permit } => {
+                calls.call(&self.release, store, (name, *permit)).await?.0.map(Answer::Receipt)
+            }
+            Operation::Inspect => calls.call(&self.inspect, store, (name,)).await?.0.map(Answer::Inspection),
+            Operation::Policy => calls.call(&self.policy, store, (name,)).await?.0.map(Answer::Policy),
+            Operation::Configure { policy, operator } => {
+                let arguments = (name, policy.as_deref(), operator);
+                calls.call(&self.configure, store, arguments).await?.0.map(Answer::Receipt)
+            }
+            Operation::Force { mode, lasting, operator } => {
+                let arguments = (name, *mode, *lasting, operator);
+                calls.call(&self.force, store, arguments).await?.0.map(Answer::Receipt)
+            }
+            Operation::Reset { operator } => {
+                calls.call(&self.reset, store, (name, operator)).await?.0.map(Answer::Receipt)
+            }
+            Operation::Forget { operator } => {
+                calls.call(&self.forget, store, (name, operator)).await?.0.map(Answer::Receipt)
+            }
+            Operation::Prune { idle, operator } => {
+                calls.call(&self.prune, store, (name, *idle, operator)).await?.0.map(Answer::Pruned)
+            }
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! The functions that the component imports: storage, clock and entropy.
+//! The state behind the component's imports.
 
 use std::sync::Arc;
 
@@ -7,11 +7,9 @@ use halfopen_contract::entropy::Entropy;
 use halfopen_contract::store::Snapshot;
 use halfopen_contract::time::Clock;
 use halfopen_contract::types::StorageError;
-use wasmtime::StoreContextMut;
-use wasmtime::component::{ComponentType, Linker, Lower, WasmStr};
+use wasmtime::component::{ComponentType, Lower};
 
 use super::write_through::{Commit, Committed, WriteThrough, denied};
-use crate::spawn_blocking::spawn_blocking;
 
 /// The bytes that a call may commit, at most, where no limit on its memory is known.
 pub(crate) const MAX_WRITE: usize = 16 << 20;
@@ -26,7 +24,7 @@ pub(crate) struct Imports {
     clock: Arc<dyn Clock>,
     entropy: Arc<Entropy>,
     /// The dependency of the operation that is evaluated; none between operations.
-    dependency: Option<Arc<str>>,
+    pub(super) dependency: Option<Arc<str>>,
     snapshot: Snapshot,
     /// The instant of the operation; or the store's own time at the last load of a write-through call.
     now: Option<u64>,
@@ -34,7 +32,7 @@ pub(crate) struct Imports {
     written: usize,
     max_write: usize,
     /// Serves the calls outside an operation; none where they are refused.
-    write_through: Option<Arc<WriteThrough>>,
+    pub(super) write_through: Option<Arc<WriteThrough>>,
 }
 
 impl Imports {
@@ -78,17 +76,27 @@ impl Imports {
         self.write.take()
     }
 
+    /// The instant.
+    pub(super) fn now(&self) -> u64 {
+        self.now.unwrap_or_else(|| self.clock.now())
+    }
+
+    /// A random number.
+    pub(super) fn random(&self) -> u64 {
+        self.entropy.next()
+    }
+
     /// The version of the record, with what the operation has committed.
     fn version(&self) -> u64 {
         self.snapshot.version.saturating_add(self.write.as_ref().map_or(0, |write| write.commits))
     }
 
-    fn load(&self) -> Loaded {
+    pub(super) fn load(&self) -> Loaded {
         let data = self.write.as_ref().map_or(&self.snapshot.data, |write| &write.data);
         Loaded { version: self.version(), data: data.clone() }
     }
 
-    fn commit(&mut self, commit: Commit) -> Result<Outcome, StorageError> {
+    pub(super) fn commit(&mut self, commit: Commit) -> Result<Outcome, StorageError> {
         if commit.based_on != self.version() {
             return Ok(Outcome::Stale(self.load()));
         }
@@ -105,7 +113,7 @@ impl Imports {
         Ok(Outcome::Committed(self.version()))
     }
 
-    fn check_size(&self, written: usize) -> Result<(), StorageError> {
+    pub(super) fn check_size(&self, written: usize) -> Result<(), StorageError> {
         match written <= self.max_write {
             true => Ok(()),
             false => Err(denied("a call writes no more than its instance may have of memory")),
@@ -113,12 +121,12 @@ impl Imports {
     }
 
     /// Takes over the time of the store that a write-through call has read.
-    fn loaded(&mut self, snapshot: Snapshot) -> Loaded {
+    pub(super) fn loaded(&mut self, snapshot: Snapshot) -> Loaded {
         self.now = snapshot.at;
         Loaded { version: snapshot.version, data: snapshot.data }
     }
 
-    fn committed(&mut self, committed: Committed) -> Outcome {
+    pub(super) fn committed(&mut self, committed: Committed) -> Outcome {
         match committed {
             Committed::At(version) => Outcome::Committed(version),
             Committed::Stale(present) => Outcome::Stale(self.loaded(present)),
@@ -129,7 +137,7 @@ impl Imports {
 /// A snapshot, as `storage` has it.
 #[derive(ComponentType, Lower)]
 #[component(record)]
-struct Loaded {
+pub(super) struct Loaded {
     version: u64,
     data: Option<Vec<u8>>,
 }
@@ -137,122 +145,9 @@ struct Loaded {
 /// A commit outcome, as `storage` has it.
 #[derive(ComponentType, Lower)]
 #[component(variant)]
-enum Outcome {
+pub(super) enum Outcome {
     #[component(name = "committed")]
     Committed(u64),
     #[component(name = "stale")]
     Stale(Loaded),
-}
-
-const STORAGE: &str = "halfopen:breaker/storage@0.1.0";
-
-/// The arguments of `commit`.
-type CommitArguments = (WasmStr, u64, Option<Vec<u8>>, Vec<String>);
-
-/// Supplies the imports.
-pub(crate) fn link<T: ImportsView>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    link_clock_and_entropy(linker)?;
-    let mut storage = linker.instance(STORAGE)?;
-    storage.func_wrap("load", |mut store: StoreContextMut<'_, T>, (name,): (WasmStr,)| {
-        let result = match route(&mut store, &name)? {
-            Ok(Route::Operation) => Ok(store.data_mut().imports().load()),
-            Ok(Route::WriteThrough(records, name)) => {
-                records.load(&name).map(|snapshot| store.data_mut().imports().loaded(snapshot))
-            }
-            Err(error) => Err(error),
-        };
-        Ok((result,))
-    })?;
-    storage.func_wrap("commit", |mut store: StoreContextMut<'_, T>, arguments: CommitArguments| {
-        let (name, based_on, data, transitions) = arguments;
-        let commit = Commit { based_on, data, transitions };
-        let result = match route(&mut store, &name)? {
-            Ok(Route::Operation) => store.data_mut().imports().commit(commit),
-            Ok(Route::WriteThrough(records, name)) => store
-                .data_mut()
-                .imports()
-                .check_size(commit.size())
-                .and_then(|()| records.commit(&name, commit))
-                .map(|committed| store.data_mut().imports().committed(committed)),
-            Err(error) => Err(error),
-        };
-        Ok((result,))
-    })
-}
-
-/// Supplies the imports for async calls: write-through calls wait for the store on a thread for work that blocks.
-pub(crate) fn link_async<T: ImportsView>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    link_clock_and_entropy(linker)?;
-    let mut storage = linker.instance(STORAGE)?;
-    storage.func_wrap_async("load", |mut store: StoreContextMut<'_, T>, (name,): (WasmStr,)| {
-        Box::new(async move {
-            let result = match route(&mut store, &name)? {
-                Ok(Route::Operation) => Ok(store.data_mut().imports().load()),
-                Ok(Route::WriteThrough(records, name)) => spawn_blocking(move || records.load(&name))
-                    .await
-                    .map(|snapshot| store.data_mut().imports().loaded(snapshot)),
-                Err(error) => Err(error),
-            };
-            Ok((result,))
-        })
-    })?;
-    storage.func_wrap_async("commit", |mut store: StoreContextMut<'_, T>, arguments: CommitArguments| {
-        Box::new(async move {
-            let (name, based_on, data, transitions) = arguments;
-            let commit = Commit { based_on, data, transitions };
-            let result = match route(&mut store, &name)? {
-                Ok(Route::Operation) => store.data_mut().imports().commit(commit),
-                Ok(Route::WriteThrough(records, name)) => match store.data_mut().imports().check_size(commit.size()) {
-                    Ok(()) => spawn_blocking(move || records.commit(&name, commit))
-                        .await
-                        .map(|committed| store.data_mut().imports().committed(committed)),
-                    Err(error) => Err(error),
-                },
-                Err(error) => Err(error),
-            };
-            Ok((result,))
-        })
-    })
-}
-
-fn link_clock_and_entropy<T: ImportsView>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    linker.instance("halfopen:breaker/clock@0.1.0")?.func_wrap(
-        "now",
-        |mut store: StoreContextMut<'_, T>, (): ()| {
-            let imports = store.data_mut().imports();
-            Ok((imports.now.unwrap_or_else(|| imports.clock.now()),))
-        },
-    )?;
-    linker
-        .instance("halfopen:breaker/entropy@0.1.0")?
-        .func_wrap("next", |mut store: StoreContextMut<'_, T>, (): ()| Ok((store.data_mut().imports().entropy.next(),)))
-}
-
-/// The way of a storage call.
-enum Route {
-    /// To the record of the operation.
-    Operation,
-    /// To the store, at once.
-    WriteThrough(Arc<WriteThrough>, Box<str>),
-}
-
-/// Decides the way of a storage call. The name is compared in the component's memory, without a copy.
-fn route<T: ImportsView>(
-    store: &mut StoreContextMut<'_, T>,
-    name: &WasmStr,
-) -> wasmtime::Result<Result<Route, StorageError>> {
-    // Taken out for the moment: the name is read through the store as well.
-    let Some(own) = store.data_mut().imports().dependency.take() else {
-        let write_through = store.data_mut().imports().write_through.clone();
-        let refused = "a call reads and writes a record only as an operation of a handle, or where its commits are \
-                       written through";
-        return Ok(match write_through {
-            Some(records) => Ok(Route::WriteThrough(records, name.to_str(&store)?.into())),
-            None => Err(denied(refused)),
-        });
-    };
-    let is_own = name.to_str(&store).map(|name| *name == *own);
-    store.data_mut().imports().dependency = Some(own);
-    let another = "a call reads and writes the record of its own dependency only";
-    Ok(if is_own? { Ok(Route::Operation) } else { Err(denied(another)) })
 }

@@ -4,11 +4,13 @@
 mod evaluate;
 mod exports;
 mod imports;
-mod prepared;
+mod link;
+mod prepare;
 mod write_through;
 
 pub(crate) use evaluate::Instance;
-pub(crate) use imports::{Imports, ImportsView, MAX_WRITE, link, link_async};
-pub use prepared::PrepareError;
-pub(crate) use prepared::Prepared;
+pub(crate) use imports::{Imports, ImportsView, MAX_WRITE};
+pub(crate) use link::link;
+pub use prepare::PrepareError;
+pub(crate) use prepare::prepare;
 pub(crate) use write_through::WriteThrough;

@@ -3,15 +3,19 @@
 mod context;
 mod handle;
 mod operations;
+mod plugins;
 mod pool;
 mod pre;
 
 pub use context::{Commits, ContextError, PluginCtx, PluginCtxBuilder, PluginView};
-pub use handle::{AsyncPlugin, Plugin};
+pub use plugins::{AsyncPlugin, Plugin};
 pub use pool::{AsyncPluginPool, PluginPool, PoolError};
 pub use pre::PluginPre;
 
 use wasmtime::component::Linker;
+
+use crate::calls::Calls;
+use crate::instance::link;
 
 /// The number of core instances that an instance of the embedded component consists of.
 pub const CORE_INSTANCES: u32 = 3;
@@ -25,7 +29,7 @@ pub const TABLES: u32 = 2;
 /// # Errors
 /// The linker has one of them already.
 pub fn add_to_linker<T: PluginView>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    crate::instance::link(linker).map_err(added_twice)
+    link(linker, Calls::Plain).map_err(added_twice)
 }
 
 /// The same for async calls. A wasmtime store with an instance that is linked with it takes async calls only.
@@ -33,7 +37,7 @@ pub fn add_to_linker<T: PluginView>(linker: &mut Linker<T>) -> wasmtime::Result<
 /// # Errors
 /// The linker has one of them already.
 pub fn add_to_linker_async<T: PluginView>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    crate::instance::link_async(linker).map_err(added_twice)
+    link(linker, Calls::Async).map_err(added_twice)
 }
 
 fn added_twice(error: wasmtime::Error) -> wasmtime::Error {

@@ -9,7 +9,7 @@ use halfopen_contract::{BreakerError, EngineError};
 use wasmtime::AsContextMut;
 
 use super::context::PluginView;
-use super::handle::{AsyncPlugin, Plugin};
+use super::plugins::{AsyncPlugin, Plugin};
 use super::pool::{AsyncPluginPool, PluginPool, PoolError};
 
 /// A typed answer. A component that answers with another kind, or with a text that is not the document, breaks the

@@ -3,11 +3,12 @@
 use halfopen_contract::BreakerError;
 use halfopen_contract::engine::{Answer, Request};
 use halfopen_contract::pool::Pool;
-use wasmtime::Store;
+use wasmtime::{AsContextMut, Store};
 
 use super::context::PluginView;
-use super::handle::{AsyncPlugin, Plugin};
+use super::handle::Handle;
 use super::pre::PluginPre;
+use crate::calls::{Calls, plain};
 use crate::error::InstantiateError;
 use crate::runtime::pool_size;
 
@@ -31,103 +32,98 @@ pub enum PoolError {
 
 /// The breakers of a namespace, through as many instances of the component as there are calls at a time. After a failure the
 /// wasmtime store is dropped with its instance, and the next call has a new one.
-pub struct PluginPool<T: PluginView> {
-    stores: Stores<T>,
-    pool: Pool<(Store<T>, Plugin)>,
-}
+pub struct PluginPool<T: PluginView>(Handles<T>);
 
 /// A [`PluginPool`] for async calls.
-pub struct AsyncPluginPool<T: PluginView> {
-    stores: Stores<T>,
-    pool: Pool<(Store<T>, AsyncPlugin)>,
-}
+pub struct AsyncPluginPool<T: PluginView>(Handles<T>);
 
 type MakeStore<T> = dyn Fn() -> wasmtime::Result<Store<T>> + Send + Sync;
 
 type BeforeEach<T> = dyn Fn(&mut Store<T>) -> wasmtime::Result<()> + Send + Sync;
 
-/// How the platform makes a wasmtime store, and readies it for a call.
-struct Stores<T: PluginView> {
+/// The handles of a pool, and how the platform makes a wasmtime store and readies it for a call.
+struct Handles<T: PluginView> {
     pre: PluginPre<T>,
     make: Box<MakeStore<T>>,
     before_each: Box<BeforeEach<T>>,
+    pool: Pool<(Store<T>, Handle)>,
 }
 
-impl<T: PluginView> Stores<T> {
-    fn make(&self) -> Result<Store<T>, PoolError> {
-        (self.make)().map_err(no_store)
-    }
-
-    fn ready(&self, store: &mut Store<T>) -> Result<(), PoolError> {
-        (self.before_each)(store).map_err(no_store)
+impl<T: PluginView> Handles<T> {
+    async fn perform(&self, calls: Calls, request: &Request) -> Result<Answer, PoolError> {
+        let no_store = |error: wasmtime::Error| PoolError::NoStore { why: format!("{error:#}") };
+        let mut slot = self.pool.acquire();
+        let (mut store, handle) = match slot.take() {
+            Some((store, handle)) => (store, Some(handle)),
+            None => ((self.make)().map_err(no_store)?, None),
+        };
+        (self.before_each)(&mut store).map_err(no_store)?;
+        let mut handle = match handle {
+            Some(handle) => handle,
+            None => Handle::new(calls, &self.pre, store.as_context_mut()).await?,
+        };
+        let result = handle.perform(store.as_context_mut(), request).await;
+        if !handle.is_spent() {
+            slot.put_back((store, handle));
+        }
+        Ok(result?)
     }
 }
 
-fn no_store(error: wasmtime::Error) -> PoolError {
-    PoolError::NoStore { why: format!("{error:#}") }
+impl<T: PluginView> PluginPool<T> {
+    /// Performs an operation: the typed operations of this pool in one.
+    ///
+    /// # Errors
+    /// [`PoolError`].
+    pub fn perform(&self, request: &Request) -> Result<Answer, PoolError> {
+        plain(self.0.perform(Calls::Plain, request))
+    }
+}
+
+impl<T: PluginView> AsyncPluginPool<T> {
+    /// Performs an operation: the typed operations of this pool in one.
+    ///
+    /// # Errors
+    /// [`PoolError`].
+    pub async fn perform(&self, request: &Request) -> Result<Answer, PoolError> {
+        self.0.perform(Calls::Async, request).await
+    }
 }
 
 macro_rules! pool {
-    ($pool:ident, $instantiate:ident $(, $async:ident, $await:ident)?) => {
+    ($($pool:ident)*) => {$(
         impl<T: PluginView> $pool<T> {
             /// A pool. `make` makes its wasmtime stores, with all that the platform sets in them.
             pub fn new(
                 pre: PluginPre<T>,
                 make: impl Fn() -> wasmtime::Result<Store<T>> + Send + Sync + 'static,
             ) -> Self {
-                let stores = Stores { pre, make: Box::new(make), before_each: Box::new(|_| Ok(())) };
-                $pool { stores, pool: Pool::new(pool_size()) }
+                let pool = Pool::new(pool_size());
+                $pool(Handles { pre, make: Box::new(make), before_each: Box::new(|_| Ok(())), pool })
             }
 
             /// Does this to the wasmtime store before each call: sets an epoch deadline, or fuel.
             #[must_use]
             pub fn before_each(
-                mut self,
+                self,
                 each: impl Fn(&mut Store<T>) -> wasmtime::Result<()> + Send + Sync + 'static,
             ) -> Self {
-                self.stores.before_each = Box::new(each);
-                self
+                $pool(Handles { before_each: Box::new(each), ..self.0 })
             }
 
             /// The number of idle instances that it keeps, at most. Default twice the number of processors.
             #[must_use]
             pub fn keep(self, most: usize) -> Self {
-                $pool { pool: Pool::new(most), ..self }
-            }
-
-            /// Performs an operation: the typed operations of this pool in one.
-            ///
-            /// # Errors
-            /// [`PoolError`].
-            pub $($async)? fn perform(&self, request: &Request) -> Result<Answer, PoolError> {
-                let mut slot = self.pool.acquire();
-                let (mut store, mut plugin) = match slot.take() {
-                    Some((mut store, plugin)) => {
-                        self.stores.ready(&mut store)?;
-                        (store, plugin)
-                    }
-                    None => {
-                        let mut store = self.stores.make()?;
-                        self.stores.ready(&mut store)?;
-                        let plugin = self.stores.pre.$instantiate(&mut store)$(.$await)? ?;
-                        (store, plugin)
-                    }
-                };
-                let result = plugin.perform(&mut store, request)$(.$await)?;
-                if !plugin.is_spent() {
-                    slot.put_back((store, plugin));
-                }
-                Ok(result?)
+                $pool(Handles { pool: Pool::new(most), ..self.0 })
             }
         }
 
         impl<T: PluginView> std::fmt::Debug for $pool<T> {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($pool)).field("keep", &self.pool.kept()).finish_non_exhaustive()
+                f.debug_struct(stringify!($pool)).field("keep", &self.0.pool.kept()).finish_non_exhaustive()
             }
         }
-    };
+    )*};
 }
 
-pool!(PluginPool, instantiate);
-pool!(AsyncPluginPool, instantiate_async, async, await);
+pool!(PluginPool AsyncPluginPool);

@@ -2,11 +2,11 @@ use wasmtime::component::{Component as Code, InstancePre, Linker};
 
 use super::context::PluginView;
 use crate::component::Component;
-use crate::instance::{PrepareError, Prepared};
+use crate::instance::{PrepareError, prepare};
 
 /// The component, ready to be instantiated in any wasmtime store of a platform. Make one a process.
 pub struct PluginPre<T: PluginView> {
-    pub(super) prepared: Prepared<T>,
+    pub(super) pre: InstancePre<T>,
 }
 
 impl<T: PluginView> PluginPre<T> {
@@ -18,7 +18,7 @@ impl<T: PluginView> PluginPre<T> {
     pub fn new(linker: &Linker<T>, component: &Component) -> Result<Self, PrepareError> {
         let code = Code::new(linker.engine(), component.bytes())
             .map_err(|error| PrepareError::Engine { why: format!("{error:#}") })?;
-        Ok(PluginPre { prepared: Prepared::new(linker, &code, component.place())? })
+        Ok(PluginPre { pre: prepare(linker, &code, component.place())? })
     }
 
     /// The same with code that the platform has compiled, or has kept from an earlier time.
@@ -26,18 +26,18 @@ impl<T: PluginView> PluginPre<T> {
     /// # Errors
     /// [`PrepareError`].
     pub fn from_compiled(linker: &Linker<T>, code: &Code) -> Result<Self, PrepareError> {
-        Ok(PluginPre { prepared: Prepared::new(linker, code, "the component")? })
+        Ok(PluginPre { pre: prepare(linker, code, "the component")? })
     }
 
     /// wasmtime's own form of it.
     pub fn instance_pre(&self) -> &InstancePre<T> {
-        &self.prepared.instance_pre
+        &self.pre
     }
 }
 
 impl<T: PluginView> Clone for PluginPre<T> {
     fn clone(&self) -> Self {
-        PluginPre { prepared: self.prepared.clone() }
+        PluginPre { pre: self.pre.clone() }
     }
 }
 

@@ -1,14 +1,7 @@
 use wasmtime::component::{Component as Code, InstancePre, Linker};
 
-use super::exports::ExportIndices;
 use crate::component::world;
 use crate::error::ComponentError;
-
-/// The component, checked to be of our world and linked: instances can be made from it.
-pub(crate) struct Prepared<T: 'static> {
-    pub instance_pre: InstancePre<T>,
-    pub(super) exports: ExportIndices,
-}
 
 /// Why the component cannot be prepared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,19 +30,8 @@ pub enum PrepareError {
     },
 }
 
-impl<T> Prepared<T> {
-    /// Checks and links compiled code. `place` is its name in messages.
-    pub fn new(linker: &Linker<T>, code: &Code, place: &str) -> Result<Self, PrepareError> {
-        world::check(place, code)?;
-        let exports = ExportIndices::of(code).map_err(|why| world::other_world(place, why))?;
-        let instance_pre =
-            linker.instantiate_pre(code).map_err(|error| PrepareError::Linker { why: format!("{error:#}") })?;
-        Ok(Prepared { instance_pre, exports })
-    }
-}
-
-impl<T> Clone for Prepared<T> {
-    fn clone(&self) -> Self {
-        Prepared { instance_pre: self.instance_pre.clone(), exports: self.exports.clone() }
-    }
+/// Checks and links compiled code. `place` is its name in messages.
+pub(crate) fn prepare<T>(linker: &Linker<T>, code: &Code, place: &str) -> Result<InstancePre<T>, PrepareError> {
+    world::check(place, code)?;
+    linker.instantiate_pre(code).map_err(|error| PrepareError::Linker { why: format!("{error:#}") })
 }
