@@ -1,8 +1,6 @@
 //! Records that are no longer used are removed, and no others.
 
-mod common;
-
-use common::{NO_OPERATOR, QUICK, World, operator};
+use crate::common::{NO_OPERATOR, QUICK, World, operator};
 use halfopen_guest::contract::{Mode, Outcome, Permit, StaleReason, Verdict};
 use halfopen_guest::policy::BUILT_IN;
 use halfopen_guest::step::{Answer, Request};

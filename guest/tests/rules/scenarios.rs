@@ -1,10 +1,8 @@
 //! The replay files of `tests/scenarios`, on the rules alone.
 
-mod common;
-
 use std::path::Path;
 
-use common::replay;
+use crate::common::replay;
 
 #[test]
 fn each_replay_file_holds_on_the_rules_alone() {

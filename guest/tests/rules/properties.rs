@@ -1,9 +1,7 @@
 //! Properties of policies, records and rules over generated input.
 
-mod common;
-
-use common::policies::{any_json, any_policy};
-use common::{EMPTY, NAME, NO_OPERATOR, QUICK, World, operator, plain};
+use crate::common::policies::{any_json, any_policy};
+use crate::common::{EMPTY, NAME, NO_OPERATOR, QUICK, World, operator, plain};
 use halfopen_guest::contract::{Decision, Error, Mode, Outcome, Permit, Report, StorageError, Tally, Verdict};
 use halfopen_guest::policy::{LostProbe, Policy, Ramp, SlowCalls, WindowSpan};
 use halfopen_guest::record::codec;

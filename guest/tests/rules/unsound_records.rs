@@ -1,8 +1,6 @@
 //! A record with a right checksum that the rules cannot have written is corrupt.
 
-mod common;
-
-use common::{NO_OPERATOR, QUICK, World};
+use crate::common::{NO_OPERATOR, QUICK, World};
 use halfopen_guest::contract::Mode;
 use halfopen_guest::policy::{BUILT_IN, Policy};
 use halfopen_guest::record::codec::{DecodeError, checksum, decode, encode};

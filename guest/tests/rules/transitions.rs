@@ -1,8 +1,6 @@
 //! The transitions of each change of state, and of each entry from a state to itself.
 
-mod common;
-
-use common::{EMPTY, NO_OPERATOR, QUICK, World, operator, plain};
+use crate::common::{EMPTY, NO_OPERATOR, QUICK, World, operator, plain};
 use halfopen_guest::contract::{Mode, Operator, Outcome, Report, Tally};
 use halfopen_guest::policy::{FailureRate, LostProbe, Policy, Ramp, SlowCalls};
 use halfopen_guest::step::Request;

@@ -1,8 +1,6 @@
 //! The last failure: it is kept, it is shown, and it decides nothing.
 
-mod common;
-
-use common::{EMPTY, NO_OPERATOR, QUICK, World, plain};
+use crate::common::{EMPTY, NO_OPERATOR, QUICK, World, plain};
 use halfopen_guest::contract::{Mode, Outcome, Permit, Report, Tally};
 use halfopen_guest::policy::{Policy, SlowCalls, WindowSpan};
 use halfopen_guest::step::Request;

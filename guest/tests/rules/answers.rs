@@ -1,8 +1,6 @@
 //! The rest of an answer: how long a process may rely on it, when to come back, and the documents.
 
-mod common;
-
-use common::{QUICK, World, operator, plain};
+use crate::common::{QUICK, World, operator, plain};
 use halfopen_guest::contract::{DeferReason, Mode, Outcome, Report};
 use halfopen_guest::policy::{BUILT_IN, Policy, Ramp, SlowCalls};
 use halfopen_guest::step::Request;

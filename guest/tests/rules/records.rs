@@ -1,8 +1,6 @@
 //! Records that are damaged, newer or contended, and stores that fail.
 
-mod common;
-
-use common::{EMPTY, NAME, NO_OPERATOR, QUICK, World, plain};
+use crate::common::{EMPTY, NAME, NO_OPERATOR, QUICK, World, plain};
 use halfopen_guest::contract::{Error, Mode, Outcome, Permit, PolicyOrigin, State, StorageError, Tally, Verdict};
 use halfopen_guest::policy::{BUILT_IN, Policy, WindowSpan};
 use halfopen_guest::record::codec;

@@ -1,5 +1,4 @@
 //! A store in memory, a clock that is set and randomness that is chosen, for tests of the rules.
-#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::collections::HashMap;
 

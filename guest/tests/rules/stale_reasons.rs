@@ -1,8 +1,6 @@
 //! Why a report counts for nothing: the first reason that fits. And that it then changes nothing.
 
-mod common;
-
-use common::{EMPTY, NO_OPERATOR, QUICK, World};
+use crate::common::{EMPTY, NO_OPERATOR, QUICK, World};
 use halfopen_guest::contract::{Mode, Outcome, Permit, StaleReason, Tally, Verdict};
 use halfopen_guest::policy::Policy;
 use halfopen_guest::step::Request;

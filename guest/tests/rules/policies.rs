@@ -1,8 +1,6 @@
 //! Policies as JSON: the ranges, and all faults of a text at once.
 
-mod common;
-
-use common::policies::{LONGEST_MS, MOST, least, most};
+use crate::common::policies::{LONGEST_MS, MOST, least, most};
 use halfopen_guest::contract::PolicyFault;
 use halfopen_guest::policy::{BUILT_IN, FailureRate, Policy, Ramp, WindowSpan};
 use serde_json::{Value, json};
