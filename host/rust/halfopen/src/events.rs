@@ -25,7 +25,14 @@ fn transition(namespace: &str, dependency: &str, json: &str) {
     };
     let Transition { from, to, at, epoch, reason, by, note, caller, cause, .. } = transition;
     if reason == TransitionReason::ProbeLost {
-        tracing::warn!(namespace, dependency, at, epoch, caller, "a probe was lost: its lease expired without a report");
+        tracing::warn!(
+            namespace,
+            dependency,
+            at,
+            epoch,
+            caller,
+            "a probe was lost: its lease expired without a report"
+        );
     } else if from == to {
         tracing::info!(namespace, dependency, state = %to, at, epoch, %reason, by, note, "the state stays");
     } else {

@@ -11,6 +11,8 @@ mod outage;
 mod outbox;
 mod spawn_blocking;
 pub mod store;
+#[cfg(test)]
+mod tests;
 #[cfg(feature = "tower")]
 pub mod tower;
 mod transitions;
@@ -29,8 +31,8 @@ pub use halfopen_contract::entropy::Entropy;
 pub use halfopen_contract::store::{AddressError, Store, StoreError};
 pub use halfopen_contract::time::{Clock, ManualClock, Reading, SystemClock};
 pub use halfopen_contract::types::{
-    Admission, DeferReason, Deferral, InvalidPermit, Mode, Operator, Outcome, Permit, PolicyFault, PolicyOrigin, Receipt,
-    Report, StaleReason, State, Tally, UnknownWord, Verdict,
+    Admission, DeferReason, Deferral, InvalidPermit, Mode, Operator, Outcome, Permit, PolicyFault, PolicyOrigin,
+    Receipt, Report, StaleReason, State, Tally, UnknownWord, Verdict,
 };
 pub use halfopen_contract::{BreakerError, EngineError};
 pub use host::{Host, HostBuilder, Pruned};

@@ -38,14 +38,6 @@ impl Decision {
     }
 }
 
-/// A decision, and where it is from.
-pub(super) enum Acquired {
-    /// From memory.
-    Local(LocalDecision),
-    /// From the engine.
-    Stored(Decision),
-}
-
 /// The next step of a caller that memory does not answer.
 enum Next {
     Acquire(Option<Ticket>),
@@ -90,34 +82,19 @@ impl Breaker {
     /// # Errors
     /// As [`acquire`](Breaker::acquire).
     pub async fn acquire_async(&self) -> Result<Decision, BreakerError> {
-        Ok(match self.acquire_any_async().await? {
-            Acquired::Local(decision) => self.hand_out(decision).settle_elsewhere(),
-            Acquired::Stored(decision) => decision,
-        })
-    }
-
-    /// [`acquire`](Breaker::acquire), without a guard for what memory admits.
-    pub(super) fn acquire_any(&self) -> Result<Acquired, BreakerError> {
-        match self.recall() {
-            Some(decision) => Ok(Acquired::Local(decision)),
-            None => self.acquire().map(Acquired::Stored),
-        }
-    }
-
-    pub(super) async fn acquire_any_async(&self) -> Result<Acquired, BreakerError> {
         loop {
             if let Some(decision) = self.recall() {
-                return Ok(Acquired::Local(decision));
+                return Ok(self.hand_out(decision).settle_elsewhere());
             }
             match self.enter() {
                 Next::Acquire(ticket) => {
                     let breaker = self.share();
                     // Settled elsewhere from the start: a task without a waiting future drops the decision.
                     let acquire = move || breaker.acquire_stored(ticket.as_ref()).map(Decision::settle_elsewhere);
-                    return blocking::unblock(acquire).await.map(Acquired::Stored);
+                    return blocking::unblock(acquire).await;
                 }
                 Next::Wait(answered) => answered.await,
-                Next::Answer(decision) => return Ok(Acquired::Local(decision)),
+                Next::Answer(decision) => return Ok(self.hand_out(decision).settle_elsewhere()),
             }
         }
     }
@@ -174,8 +151,7 @@ impl Breaker {
                 Err(error) => return Err(error),
             };
             drop(attempt);
-            let generation =
-                ticket.and_then(|ticket| self.cache(ticket, &decision, version, request_time, snapshot));
+            let generation = ticket.and_then(|ticket| self.cache(ticket, &decision, version, request_time, snapshot));
             if inner.settings.on_store_error == OnStoreError::LastKnown {
                 inner.last_known.keep(self.dependency(), &decision, request_time);
             }

@@ -6,10 +6,12 @@ use std::time::Duration;
 use futures_timer::Delay;
 use halfopen_contract::BreakerError;
 use halfopen_contract::time::SystemClock;
-use halfopen_contract::types::{Outcome, Report};
+use halfopen_contract::types::{Outcome, Report, millis};
 
-use super::call_permit::{CallPermit, FastCall};
+use super::acquire::Decision;
+use super::fast_call::FastCall;
 use super::handle::Breaker;
+use super::permit_guard::PermitGuard;
 use super::recorded::Recorded;
 use crate::error::CallError;
 use crate::events;
@@ -54,11 +56,7 @@ impl Breaker {
     #[inline(always)]
     fn still_admits(&self) -> Option<(u64, u32)> {
         let (local, inner) = (self.fast_local()?, &*self.handle.inner);
-        if inner.settings.machine_clock {
-            local.still_admits(&SystemClock)
-        } else {
-            local.still_admits(&*inner.clock)
-        }
+        if inner.settings.machine_clock { local.still_admits(&SystemClock) } else { local.still_admits(&*inner.clock) }
     }
 
     #[inline(never)]
@@ -89,18 +87,17 @@ impl Breaker {
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let permit = CallPermit::of(self, self.acquire_any()?).map_err(CallError::Deferred)?;
-        let keeper = permit.keep_alive();
-        let begun = permit.begun();
+        let guard = admitted(self.acquire()?)?;
+        let keeper = guard.keep_alive();
         let result = f();
-        let took = self.since(begun);
+        let took = guard.took();
         drop(keeper);
         let outcome = match classify(&result) {
             Outcome::Ignored => Outcome::Ignored,
             _ if self.handle.timeout.zip(took).is_some_and(|(limit, took)| took >= limit) => Outcome::Timeout,
             outcome => outcome,
         };
-        self.trace(permit.report(timed(outcome, took)));
+        self.trace(guard.report(timed(outcome, took)));
         result.map_err(CallError::Failed)
     }
 
@@ -131,24 +128,18 @@ impl Breaker {
     where
         F: Future<Output = Result<T, E>>,
     {
-        let acquired = self.acquire_any_async().await?;
-        let permit = CallPermit::of(self, acquired).map_err(CallError::Deferred)?.settle_elsewhere();
-        let keeper = permit.keep_alive();
-        let begun = permit.begun();
+        let guard = admitted(self.acquire_async().await?)?;
+        let keeper = guard.keep_alive();
         // Dropped at the end of its limit, and so cut off, before that is reported.
         let result = within(self.handle.timeout, f()).await;
-        let took = self.since(begun);
+        let took = guard.took();
         drop(keeper);
         let Some(result) = result else {
-            self.trace(permit.report_async(timed(Outcome::Timeout, took)).await);
+            self.trace(guard.report_async(timed(Outcome::Timeout, took)).await);
             return Err(CallError::TimedOut(self.handle.timeout.unwrap_or_default()));
         };
-        self.trace(permit.report_async(timed(classify(&result), took)).await);
+        self.trace(guard.report_async(timed(classify(&result), took)).await);
         result.map_err(CallError::Failed)
-    }
-
-    fn since(&self, begun: Option<Duration>) -> Option<Duration> {
-        begun.map(|begun| self.handle.inner.clock.monotonic().saturating_sub(begun))
     }
 
     #[inline]
@@ -170,12 +161,16 @@ fn call_fast<T, E>(
     result.map_err(CallError::Failed)
 }
 
-fn timed(outcome: Outcome, took: Option<Duration>) -> Report {
-    let report = Report::new(outcome);
-    match took {
-        Some(took) => report.took(took),
-        None => report,
+/// The permit in a decision, or the deferral.
+fn admitted<E>(decision: Decision) -> Result<PermitGuard, CallError<E>> {
+    match decision {
+        Decision::Proceed(guard) | Decision::Probe(guard) => Ok(guard),
+        Decision::Defer(deferral) => Err(CallError::Deferred(deferral)),
     }
+}
+
+fn timed(outcome: Outcome, took: Option<Duration>) -> Report {
+    Report { took: took.map(millis), ..outcome.into() }
 }
 
 /// The output of a future, or none where it takes the limit or longer.

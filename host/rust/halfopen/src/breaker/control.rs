@@ -54,7 +54,7 @@ impl Breaker {
     /// [`BreakerError`]; [`InvalidPolicy`](BreakerError::InvalidPolicy) names all faults at once.
     pub fn configure(&self, policy: &Policy, note: &str) -> Result<Receipt, BreakerError> {
         let policy = Some(policy.to_string().into());
-        self.act(note, |operator| Operation::Configure { policy, operator })
+        self.act(Operation::Configure { policy, operator: self.operator_with(note) })
     }
 
     /// Gives the dependency the host's default policy again. The state is kept.
@@ -62,7 +62,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`].
     pub fn unset_policy(&self, note: &str) -> Result<Receipt, BreakerError> {
-        self.act(note, |operator| Operation::Configure { policy: None, operator })
+        self.act(Operation::Configure { policy: None, operator: self.operator_with(note) })
     }
 
     /// Forces a state, or takes an override back. With `lasting` the override ends by itself after that time.
@@ -70,7 +70,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`].
     pub fn force(&self, mode: Mode, lasting: Option<Duration>, note: &str) -> Result<Receipt, BreakerError> {
-        self.act(note, |operator| Operation::Force { mode, lasting: lasting.map(millis), operator })
+        self.act(Operation::Force { mode, lasting: lasting.map(millis), operator: self.operator_with(note) })
     }
 
     /// Closes the breaker and removes its past; the policy stays. It also mends a damaged record.
@@ -78,7 +78,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`].
     pub fn reset(&self, note: &str) -> Result<Receipt, BreakerError> {
-        self.act(note, |operator| Operation::Reset { operator })
+        self.act(Operation::Reset { operator: self.operator_with(note) })
     }
 
     /// Removes the record, its history and its policy. Permits that are out stay stale. It also removes a damaged record.
@@ -86,7 +86,7 @@ impl Breaker {
     /// # Errors
     /// [`BreakerError`].
     pub fn forget(&self, note: &str) -> Result<Receipt, BreakerError> {
-        self.act(note, |operator| Operation::Forget { operator })
+        self.act(Operation::Forget { operator: self.operator_with(note) })
     }
 
     /// Removes the record if it is no longer needed, and returns whether it did: only while it is closed, with nothing forced
@@ -96,8 +96,7 @@ impl Breaker {
     /// [`BreakerError`].
     pub fn prune(&self, idle: Duration) -> Result<bool, BreakerError> {
         self.flush();
-        let operator = Operator::new(&*self.handle.operator, "");
-        match self.run(Operation::Prune { idle: millis(idle), operator })?.answer {
+        match self.run(Operation::Prune { idle: millis(idle), operator: self.operator_with("") })?.answer {
             Answer::Pruned(removed) => Ok(removed),
             other => Err(mismatch(&other)),
         }
@@ -114,10 +113,14 @@ impl Breaker {
         history.iter().map(|json| parse_transition(self.dependency(), json)).collect()
     }
 
+    fn operator_with(&self, note: &str) -> Operator {
+        Operator::new(&*self.handle.operator, note)
+    }
+
     /// An operator's act: the successes that are counted in memory come before it, and it ends the cached decision.
-    fn act(&self, note: &str, operation: impl FnOnce(Operator) -> Operation) -> Result<Receipt, BreakerError> {
+    pub(super) fn act(&self, operation: Operation) -> Result<Receipt, BreakerError> {
         self.flush();
-        let result = self.receipt(operation(Operator::new(&*self.handle.operator, note)));
+        let result = self.receipt(operation);
         self.report_successes(self.handle.local.as_ref().and_then(|local| local.end()));
         result
     }

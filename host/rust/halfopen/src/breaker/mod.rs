@@ -6,10 +6,11 @@
 
 mod acquire;
 mod call;
-mod call_permit;
 mod control;
+mod fast_call;
 mod handle;
 mod lease_keeper;
+mod perform;
 mod permit_guard;
 mod permit_terms;
 mod record;

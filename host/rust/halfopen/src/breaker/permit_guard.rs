@@ -3,7 +3,7 @@ use std::time::Duration;
 use halfopen_contract::BreakerError;
 use halfopen_contract::store::StoreError;
 use halfopen_contract::time::Clock;
-use halfopen_contract::types::{Outcome, Permit, Receipt, Report};
+use halfopen_contract::types::{Outcome, Permit, Receipt, Report, millis};
 
 use super::handle::Breaker;
 use super::lease_keeper::LeaseKeeper;
@@ -37,7 +37,7 @@ enum OnDrop {
 impl PermitGuard {
     pub(super) fn new(breaker: &Breaker, terms: PermitTerms) -> Self {
         // Where slow calls are not told apart the time makes no difference, and reading a clock is most of what a call costs.
-        let is_timed = terms.generation.is_none() || terms.slower_than.is_some();
+        let is_timed = terms.generation.is_none() || terms.slower_than.is_some() || breaker.handle.timeout.is_some();
         let begun = is_timed.then(|| breaker.handle.inner.clock.monotonic());
         PermitGuard { breaker: breaker.share(), terms, begun, on_drop: OnDrop::Settle }
     }
@@ -47,7 +47,7 @@ impl PermitGuard {
         self.on_drop = OnDrop::SettleElsewhere;
     }
 
-    pub(super) fn clock(&self) -> &dyn Clock {
+    fn clock(&self) -> &dyn Clock {
         &*self.breaker.handle.inner.clock
     }
 
@@ -178,14 +178,13 @@ impl PermitGuard {
         self.terms.permit
     }
 
-    /// A report with the time since the grant.
+    /// The time since its grant; none where it does not count.
+    pub(super) fn took(&self) -> Option<Duration> {
+        self.begun.map(|begun| self.clock().monotonic().saturating_sub(begun))
+    }
+
     fn timed(&self, outcome: Outcome) -> Report {
-        let took = self.begun.map(|begun| self.clock().monotonic().saturating_sub(begun));
-        let report = Report::new(outcome);
-        match took {
-            Some(took) => report.took(took),
-            None => report,
-        }
+        Report { took: self.took().map(millis), ..outcome.into() }
     }
 
     #[inline]

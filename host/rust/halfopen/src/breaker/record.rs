@@ -126,11 +126,9 @@ fn tally(admitted: Admitted, report: Report, before: Option<DueSuccesses>) -> Op
     let (plain, slow) = if admitted.is_slow(report.took) { (0, 1) } else { (1, 0) };
     match report.outcome {
         Outcome::Ignored => None,
-        Outcome::Success => Some(Tally {
-            successes: before.successes + plain,
-            slow_successes: before.slow_successes + slow,
-            ..before
-        }),
+        Outcome::Success => {
+            Some(Tally { successes: before.successes + plain, slow_successes: before.slow_successes + slow, ..before })
+        }
         Outcome::Failure | Outcome::Timeout => Some(Tally {
             failures: plain,
             slow_failures: slow,

@@ -66,12 +66,7 @@ impl Runner {
     }
 
     /// Does the steps of the compare-and-set loop until the operation is settled.
-    fn finish(
-        &self,
-        request: &Request,
-        mut cas_loop: CasLoop<'_>,
-        mut step: Step,
-    ) -> Result<Settled, BreakerError> {
+    fn finish(&self, request: &Request, mut cas_loop: CasLoop<'_>, mut step: Step) -> Result<Settled, BreakerError> {
         loop {
             step = match step {
                 Step::Load(pause) => {

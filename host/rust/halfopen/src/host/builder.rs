@@ -89,9 +89,14 @@ impl HostBuilder {
         self
     }
 
-    /// Sets a store of your own. An `Arc` of a store is one too, so that hosts can share it.
-    pub fn store(mut self, store: impl Store) -> Self {
-        self.place = Place::Store(Arc::new(store));
+    /// Sets a store of your own.
+    pub fn store(self, store: impl Store) -> Self {
+        self.shared_store(Arc::new(store))
+    }
+
+    /// Sets a store that other hosts use as well.
+    pub fn shared_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.place = Place::Store(store);
         self
     }
 

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::Engine;
 use halfopen_contract::store::StoreError;
+use halfopen_contract::time::Clock;
 
 use crate::breaker::Breaker;
 use crate::commit::Executor;
@@ -77,6 +78,11 @@ impl Host {
     /// The engine.
     pub fn engine(&self) -> &Arc<dyn Engine> {
         &self.inner.runner.executor.engine
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.inner.clock
     }
 
     /// The policy of dependencies without one of their own, with all its keys.

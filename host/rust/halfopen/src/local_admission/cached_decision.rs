@@ -138,8 +138,7 @@ impl CachedDecision {
         });
         // No wait was given for the calls that are not sampled: the next decision gives one, and they need not all come
         // at once.
-        let until_its_end =
-            Refusal { retry_after: self.fresh_for, spread: fresh_for, reason: RefusalReason::Ramping };
+        let until_its_end = Refusal { retry_after: self.fresh_for, spread: fresh_for, reason: RefusalReason::Ramping };
         let passed = if refusal.is_none_or(|refusal| refusal.reason.counts_down()) { age } else { 0 };
         let Refusal { retry_after, spread, reason } = *refusal.unwrap_or(&until_its_end);
         Deferral {

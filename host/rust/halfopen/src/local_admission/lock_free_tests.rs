@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::atomic::Ordering;
-use super::striped_counter::{NUMBER, StripedCounter, Successes};
 use super::seqlock::SeqLock;
+use super::striped_counter::{NUMBER, StripedCounter, Successes};
 
 #[test]
 fn what_is_counted_is_taken_out_once() {

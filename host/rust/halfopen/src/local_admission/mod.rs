@@ -108,3 +108,5 @@ impl LocalPermit {
 
 #[cfg(test)]
 mod lock_free_tests;
+#[cfg(test)]
+mod tests;

@@ -26,11 +26,11 @@ use halfopen_contract::store::Snapshot;
 use halfopen_contract::time::Backoff;
 use halfopen_contract::types::{Permit, Report, Tally};
 
-use pending_report::{Content, PendingReport, ReportKey};
-use queue::{Queue, Work};
 use crate::commit::Runner;
 use crate::events;
 use crate::local_admission::{DueSuccesses, LocalAdmission, LocalBreaker};
+use pending_report::{Content, PendingReport, ReportKey};
+use queue::{Queue, Work};
 
 /// A call that comes within this time of the end of a decision brings the record along, which saves a load.
 const GRACE: Duration = Duration::from_millis(10);

@@ -165,10 +165,8 @@ mod tests {
     #[test]
     fn an_old_report_is_neither_merged_with_a_new_one_nor_kept() {
         let mut reports = PendingReports::default();
-        let old = PendingReport {
-            until: Instant::now() + KEPT_FOR - 2 * SIMULTANEOUS,
-            ..PendingReport::tally(failure(""))
-        };
+        let old =
+            PendingReport { until: Instant::now() + KEPT_FOR - 2 * SIMULTANEOUS, ..PendingReport::tally(failure("")) };
         reports.add(key("a", 1), old.clone()).unwrap();
         reports.add(key("a", 1), PendingReport::tally(failure(""))).unwrap();
         assert_eq!(reports.by_permit[&key("a", 1)].len(), 2);

@@ -80,7 +80,9 @@ mod tests {
 
     #[test]
     fn an_address_of_no_store_is_refused_without_its_password() {
-        for address in ["mysql://localhost/db", "postgres//me:hush@localhost/db", "me:hush@localhost/db", "x:me:hush@db"] {
+        for address in
+            ["mysql://localhost/db", "postgres//me:hush@localhost/db", "me:hush@localhost/db", "x:me:hush@db"]
+        {
             let error = error(address);
             assert!(error.contains("give ") && error.contains("`memory`"), "{error}");
             assert!(!error.contains("hush"), "{error}");
@@ -110,7 +112,9 @@ mod tests {
     #[cfg(feature = "sqlite")]
     #[test]
     fn an_address_that_names_no_file_is_refused() {
-        for address in ["", "sqlite:", "sqlite: ", "sqlite::memory:", ":memory:", "sqlite:postgres://me:hush@db/app", "a\0b"] {
+        for address in
+            ["", "sqlite:", "sqlite: ", "sqlite::memory:", ":memory:", "sqlite:postgres://me:hush@db/app", "a\0b"]
+        {
             assert!(!error(address).contains("hush"), "{address:?}");
         }
     }
