@@ -6,23 +6,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use halfopen_tests::breakers::until;
+use super::patience::until;
 use tempfile::TempDir;
 
 use super::partition::Peers;
 
-const BINARY: &str = "HALFOPEN_TEST_ETCD_BIN";
+/// Names the program.
+pub const BINARY: &str = "HALFOPEN_TEST_ETCD_BIN";
 
-/// The program; none, said aloud, where it is not named.
-pub fn binary() -> Option<String> {
-    let binary = std::env::var(BINARY).ok();
-    if binary.is_none() {
-        eprintln!("NOT TESTED: etcd; set {BINARY} to the program, or use .ci/etcd");
-    }
-    binary
-}
-
-/// A port that nobody listens on.
+/// A free port.
 pub fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
 }
@@ -43,22 +35,22 @@ pub struct Member {
 
 impl Cluster {
     /// One member, with these arguments besides.
-    pub fn single(arguments: &[&str]) -> Option<Cluster> {
+    pub fn single(arguments: &[&str]) -> Cluster {
         Cluster::start(1, "http", arguments)
     }
 
-    /// So many members, which hear of each other through proxies that can be cut.
-    pub fn of(members: usize) -> Option<Cluster> {
+    /// This number of members, which reach each other through proxies that can be cut.
+    pub fn of(members: usize) -> Cluster {
         Cluster::start(members, "http", &[])
     }
 
     /// One member that speaks TLS to its clients.
-    pub fn secure(arguments: &[&str]) -> Option<Cluster> {
+    pub fn secure(arguments: &[&str]) -> Cluster {
         Cluster::start(1, "https", arguments)
     }
 
-    fn start(members: usize, scheme: &str, arguments: &[&str]) -> Option<Cluster> {
-        let binary = binary()?;
+    fn start(members: usize, scheme: &str, arguments: &[&str]) -> Cluster {
+        let binary = std::env::var(BINARY).expect("tests without the program are ignored");
         let folder = tempfile::tempdir().expect("a folder");
         let peer_ports: Vec<u16> = (0..members).map(|_| free_port()).collect();
         let peers = Peers::before(&peer_ports);
@@ -90,7 +82,7 @@ impl Cluster {
             let port = cluster.members[0].client_port;
             until("etcd listens", || TcpStream::connect(("127.0.0.1", port)).ok());
         }
-        Some(cluster)
+        cluster
     }
 
     /// The address of these members, with a prefix and parameters.
@@ -163,14 +155,11 @@ impl Drop for Member {
     }
 }
 
-/// Makes two authorities, and certificates of theirs for this machine, in PEM; not, said aloud, where openssl is missing.
-pub fn certificates(folder: &Path) -> bool {
-    if Command::new("openssl").arg("version").output().is_err() {
-        eprintln!("NOT TESTED: TLS to etcd; install openssl");
-        return false;
-    }
+/// Makes two authorities, and certificates of theirs for this machine, in PEM.
+pub fn certificates(folder: &Path) {
     let openssl = |arguments: &[&str]| {
-        let output = Command::new("openssl").current_dir(folder).args(arguments).output().expect("openssl is there");
+        let output =
+            Command::new("openssl").current_dir(folder).args(arguments).output().expect("openssl is installed");
         assert!(output.status.success(), "openssl {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     };
     let new_key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
@@ -192,5 +181,4 @@ pub fn certificates(folder: &Path) -> bool {
         let by = ["-CA", &ca, "-CAkey", &ca_key, "-CAcreateserial", "-days", "2", "-extfile", "extensions"];
         openssl(&[&["x509", "-req", "-in", &request, "-out", &certificate], &by[..]].concat());
     }
-    true
 }

@@ -1,0 +1,98 @@
+//! The failure of one attempt to send a request: its meaning for the user, and for a retry.
+
+use std::io::ErrorKind;
+
+use halfopen_contract::store::StoreError;
+use ureq::http::StatusCode;
+use ureq::{Error, Timeout};
+
+use super::messages::Refusal;
+use crate::errors::Errors;
+
+/// The failure of an attempt.
+#[derive(Debug)]
+pub(super) enum AttemptError {
+    /// The request was not done; another member would refuse it, too.
+    Refused(StoreError),
+    /// etcd has no users, so that there are no tokens.
+    WithoutUsers,
+    /// etcd does not accept the token; its message.
+    Token(String),
+    /// Another member, or a later attempt, may succeed.
+    Failed {
+        error: StoreError,
+        /// Whether the request may have been done.
+        in_doubt: bool,
+    },
+}
+
+/// The failure of an attempt without a complete answer.
+pub(super) fn from_transport(errors: &Errors, member: &str, error: &Error) -> AttemptError {
+    let unavailable = |why: &str| errors.unavailable(format!("{member} {why}"));
+    let not_trusted = |error: &dyn std::fmt::Display| {
+        errors.denied(format!(
+            "{member} and this program do not trust each other ({error}); check cacert, cert and key, and whether it \
+             speaks TLS"
+        ))
+    };
+    let (error, in_doubt) = match error {
+        Error::HostNotFound => (unavailable("is not a known host; check its name"), false),
+        Error::ConnectionFailed => (unavailable("cannot be reached"), false),
+        Error::Timeout(Timeout::Resolve | Timeout::Connect) => (unavailable("does not answer"), false),
+        Error::Timeout(_) => (unavailable("did not answer in time"), true),
+        Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            (unavailable("refuses connections; is etcd running?"), false)
+        }
+        // A failed handshake, as rustls passes it on.
+        Error::Io(error) if error.kind() == ErrorKind::InvalidData => (not_trusted(error), true),
+        Error::Rustls(error) => (not_trusted(error), true),
+        other => {
+            let hint = match errors.is_secure() {
+                true => "if it requires certificates, check cert and key",
+                false => "if it speaks TLS, write `etcds://`",
+            };
+            (unavailable(&format!("broke off ({other}); {hint}")), true)
+        }
+    };
+    AttemptError::Failed { error, in_doubt }
+}
+
+/// The failure that a member answered.
+pub(super) fn from_answer(errors: &Errors, member: &str, status: StatusCode, content: &[u8]) -> AttemptError {
+    if status == StatusCode::NOT_FOUND {
+        return not_etcd(errors, member);
+    }
+    let refusal: Refusal = serde_json::from_slice(content).unwrap_or_default();
+    let why = match refusal.why() {
+        "" => format!("{member} answered with status {status}"),
+        why => format!("{member} answered: {why}"),
+    };
+    let says = |text: &str| refusal.why().contains(text);
+    let refused = AttemptError::Refused;
+    let failed = |in_doubt| AttemptError::Failed { error: errors.unavailable(why.clone()), in_doubt };
+    // The codes of gRPC.
+    match refusal.code {
+        16 => AttemptError::Token(why),
+        3 if says("revision") && says("old") => AttemptError::Token(why),
+        3 if says("user name is empty") => refused(errors.denied(format!("{why}; give `etcd://USER:PASSWORD@...`"))),
+        3 if says("authentication failed") => refused(errors.denied(format!("{why}; check user and password"))),
+        3 if says("too large") => refused(errors.other(format!("{why}; see etcd's --max-request-bytes"))),
+        3 if says("too many operations") => refused(errors.other(format!("{why}; see etcd's --max-txn-ops"))),
+        7 => refused(errors.denied(format!("{why}; grant readwrite on its prefix"))),
+        8 if says("space exceeded") => {
+            refused(errors.unavailable(format!("{why}; compact and defragment it, then `etcdctl alarm disarm`")))
+        }
+        8 => failed(false),
+        9 if says("authentication is not enabled") => AttemptError::WithoutUsers,
+        12 => not_etcd(errors, member),
+        15 => refused(errors.corrupt(why)),
+        1 | 2 | 4 | 13 | 14 => failed(true),
+        0 if status.is_server_error() => failed(true),
+        _ => refused(errors.other(why)),
+    }
+}
+
+pub(super) fn not_etcd(errors: &Errors, member: &str) -> AttemptError {
+    let why = format!("{member} does not answer like etcd from 3.4 on; check host and port, and --enable-grpc-gateway");
+    AttemptError::Refused(errors.denied(why))
+}

@@ -1,0 +1,86 @@
+//! Comparison of this machine's clock with those of the members.
+
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use halfopen_contract::store::StoreError;
+
+use super::Client;
+use crate::clock::ClockState;
+use crate::machine::machine;
+
+/// The time for a comparison, at most. A clock in whole seconds shows its offset within one second.
+const LONGEST: Duration = Duration::from_millis(2_500);
+
+/// The time for an answer of a member beside the first.
+const OTHERS: Duration = Duration::from_millis(300);
+
+impl Client {
+    /// Whether this machine's clock is proven; false where it must be compared first.
+    pub fn has_proven_clock(&self) -> Result<bool, StoreError> {
+        let (member, by) = match self.clock.state() {
+            ClockState::Proven => return Ok(true),
+            ClockState::Unproven => return Ok(false),
+            ClockState::Refuted { member, by } => (&self.members[member].name, by),
+        };
+        let (max_skew, bound) = (self.clock.max_skew, self.clock.bound());
+        Err(self.errors.denied(format!(
+            "the clock of this machine ({}) is at least {by} that of the member {member}, and max_skew={max_skew:?} allows \
+             {bound:?} to most members; have both set by NTP",
+            machine(),
+        )))
+    }
+
+    /// Compares the clock with that of `member` until it is proven or refuted, and with those of the other members, where
+    /// they answer.
+    pub fn compare_clocks(&self, member: usize) -> Result<(), StoreError> {
+        let comparison = self.comparison.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have compared while this one waited.
+        if self.has_proven_clock()? {
+            return Ok(());
+        }
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for other in (0..self.members.len()).filter(|other| *other != member) {
+                let done = &done;
+                scope.spawn(move || self.compare_with(other, OTHERS, done));
+            }
+            self.compare_with(member, self.timeout / 3, &AtomicBool::new(false));
+            done.store(true, Ordering::Relaxed);
+        });
+        drop(comparison);
+        if self.has_proven_clock()? {
+            return Ok(());
+        }
+        let (name, bound) = (&self.members[member].name, self.clock.bound());
+        Err(self.errors.unavailable(if self.clock.has_observed(member) {
+            format!(
+                "the clock of this machine cannot be compared with that of {name} to within {bound:?}: its answers take \
+                 too long; try again, or give a larger max_skew"
+            )
+        } else {
+            format!(
+                "{name} sent no time to compare the clock of this machine with; if a proxy removes the header `Date`, let \
+                 it pass"
+            )
+        }))
+    }
+
+    /// Asks a member for its clock until the comparison has a result.
+    fn compare_with(&self, member: usize, limit: Duration, done: &AtomicBool) {
+        let until = Instant::now() + LONGEST.min(self.timeout);
+        let step = (self.clock.bound() / 4).clamp(Duration::from_millis(1), Duration::from_millis(100));
+        while !self.clock.is_compared(member) && Instant::now() < until {
+            let request = self.agent.get(format!("{}/version", self.members[member].base));
+            let request = request.config().timeout_global(Some(limit)).timeout_connect(Some(limit)).build();
+            let failed = self.observed(member, || request.call()).is_err();
+            if failed && done.load(Ordering::Relaxed) || !self.clock.has_observed(member) {
+                return;
+            }
+            if !self.clock.is_compared(member) {
+                std::thread::sleep(step);
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Removal of a namespace, and of the versions of its removed records.
+
+use std::time::Instant;
+
+use halfopen_contract::store::{REMOVED, StoreError};
+use halfopen_contract::time::Backoff;
+
+use crate::client::messages::{Compare, RequestOp, TxnRequest};
+use crate::records::value::{self, Floor};
+use crate::records::{Found, Records};
+
+/// The keys that one transaction deletes, at most: etcd allows 128 operations.
+const BATCH: usize = 100;
+
+/// Removes all records of a namespace. Its floor rises above all their versions, so that a write based on a removed record
+/// is stale. A repetition does no harm.
+pub(crate) fn remove_namespace(records: &Records, namespace: &str) -> Result<(), StoreError> {
+    let keys = &records.keys;
+    retried(records, |until| {
+        let (floor_revision, floor) = records.floor(namespace, until)?;
+        let (found, revision) = records.walk(namespace, until)?;
+        let mut success =
+            vec![RequestOp::delete_all(keys.records(namespace)), RequestOp::delete_all(keys.history(namespace))];
+        if let Some(highest) = found.iter().map(|found| found.version).max() {
+            let floor = Floor { version: floor.version.max(highest.saturating_add(1)) };
+            success.push(RequestOp::put(keys.floor(namespace), value::write(&floor)));
+        }
+        let compare = vec![
+            Compare::is_at(keys.floor(namespace), floor_revision),
+            Compare::all_before(keys.records(namespace), revision + 1),
+        ];
+        let request = TxnRequest { compare, success, failure: Vec::new() };
+        Ok(records.client.txn(&request, until)?.answer.succeeded)
+    })
+}
+
+/// Drops the versions of removed records but for the [`REMOVED`] highest. The floor rises to the highest that is dropped.
+pub(crate) fn compact(records: &Records, namespace: &str) -> Result<(), StoreError> {
+    let key = records.keys.floor(namespace);
+    retried(records, |until| {
+        let (floor_revision, mut floor) = records.floor(namespace, until)?;
+        let (mut found, _) = records.walk(namespace, until)?;
+        found.retain(|found| found.is_removed);
+        found.sort_unstable_by_key(|found| std::cmp::Reverse(found.version));
+        if let Some(dropped) = found.get(REMOVED).filter(|dropped| dropped.version > floor.version) {
+            floor.version = dropped.version;
+            let request = TxnRequest {
+                compare: vec![Compare::is_at(key.clone(), floor_revision)],
+                success: vec![RequestOp::put(key.clone(), value::write(&floor))],
+                failure: Vec::new(),
+            };
+            if !records.client.txn(&request, until)?.answer.succeeded {
+                return Ok(false);
+            }
+        }
+        found.retain(|found| found.version <= floor.version);
+        let mut is_done = true;
+        for batch in found.chunks(BATCH) {
+            is_done &= delete(records, batch, until)?;
+        }
+        Ok(is_done)
+    })
+}
+
+/// Whether the records were deleted: none has changed.
+fn delete(records: &Records, found: &[Found], until: Instant) -> Result<bool, StoreError> {
+    let request = TxnRequest {
+        compare: found.iter().map(|found| Compare::is_at(found.key.clone(), found.mod_revision)).collect(),
+        success: found.iter().map(|found| RequestOp::delete(found.key.clone())).collect(),
+        failure: Vec::new(),
+    };
+    Ok(records.client.txn(&request, until)?.answer.succeeded)
+}
+
+/// Repeats `attempt` until it returns true: other processes may write to the namespace meanwhile.
+fn retried(records: &Records, attempt: impl Fn(Instant) -> Result<bool, StoreError>) -> Result<(), StoreError> {
+    let until = records.client.until();
+    let mut backoff = Backoff::begin();
+    while !attempt(until)? {
+        let pause = backoff.wait();
+        if Instant::now() + pause >= until {
+            let why = "other processes wrote to the namespace at each attempt; try again";
+            return Err(records.client.errors.unavailable(why));
+        }
+        std::thread::sleep(pause);
+        backoff.again();
+    }
+    Ok(())
+}
