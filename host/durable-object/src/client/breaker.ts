@@ -4,49 +4,19 @@
  * @module
  */
 import type { Inspection, PolicyInForce, PolicyInput, Transition } from "../contract/documents.js";
-import { BreakerError, type Fault, type Reply } from "../contract/faults.js";
-import type { Admission, Decision, Deferral, Mode, Operator, Outcome, Receipt, Report, Tally } from "../contract/types.js";
+import { BreakerError, invalidArgument } from "../contract/faults.js";
+import type { Mode, Operator, Outcome, Receipt, Report, Tally } from "../contract/types.js";
 import type { RecoverySettings } from "../object/recovery.js";
+import { Admitter } from "./admission.js";
 import { LONGEST_HOLD, afterwards, hold } from "./background.js";
-import { type CallContext, type CallOptions, type CallResult, make } from "./call.js";
+import { type CallContext, type CallOptions, type CallResult, checkedCall, make } from "./call.js";
 import { delist, enlist } from "./directory.js";
-import { localOf } from "./isolate.js";
-import { type Local, type LocalDecision, ago, instant } from "./local.js";
+import { ago, instant } from "./instant.js";
+import { type IsolateState, stateOf } from "./isolate.js";
 import { objectName } from "./names.js";
-import { type Basis, type Deferred, Permit, asReport } from "./permit.js";
-import { type BreakerNamespace, type Place, Rpc } from "./rpc.js";
-
-/** The answer to an acquire when the object is out of reach, or its storage fails. */
-export type WhenUnreachable =
-  /** It defers, with the reason `unreachable`. The default. */
-  | "fail-closed"
-  /** It admits. Nothing of such a call is recorded. */
-  | "fail-open"
-  /** It goes by this isolate's last answer: it admits, unrecorded, or defers for the rest; without one it defers. It never probes. */
-  | "last-known";
-
-/** Options of a client. */
-export interface BreakerOptions extends Place {
-  /** Breakers of different namespaces see nothing of each other. Default `default`. */
-  namespace?: string;
-  /** The caller that leases and failures are kept with, as `inspect` shows it; up to 128 bytes. Default `worker`. */
-  caller?: string;
-  /** The operator of acts by hand, where the act names none. Default none. */
-  operator?: string;
-  /** The answer to an acquire when the object is out of reach. Default `fail-closed`. */
-  whenUnreachable?: WhenUnreachable;
-  /** The time that the object has to answer, in ms. Default 2,000. */
-  answerWithinMs?: number;
-  /** Whether the isolate acts on its cached decision for the time that the policy's `fresh_ms` allows. Default true. */
-  localAdmission?: boolean;
-}
-
-/** A caller of an object out of reach comes back after this many ms, and a random share of as many again. */
-const UNREACHABLE_WAIT = 1_000;
-/** The number of times that the object is asked when each lease has expired before it arrives. */
-const LATE = 3;
-/** The longest time to a handover in ms: the runtime lets a request go on for 30 seconds after its response. */
-const LONGEST_HANDOVER = 20_000;
+import { type BreakerOptions, type CheckedOptions, checkedOptions } from "./options.js";
+import { type Deferred, type Permit, asReport } from "./permit.js";
+import { type BreakerNamespace, Rpc } from "./rpc.js";
 
 /**
  * The breaker of a dependency.
@@ -67,21 +37,27 @@ export class Breaker {
   /** The dependency. */
   readonly dependency: string;
   readonly #objects: BreakerNamespace;
-  readonly #options: BreakerOptions;
-  readonly #namespace: string;
-  readonly #caller: string;
+  readonly #options: CheckedOptions;
   readonly #rpc: Rpc;
-  readonly #local: Local;
+  readonly #state: IsolateState;
+  readonly #admitter: Admitter;
 
-  constructor(objects: BreakerNamespace, dependency: string, options: BreakerOptions = {}) {
-    const { namespace = "default", caller = "worker", answerWithinMs = 2_000 } = options;
+  /** @throws BreakerError where an option is invalid */
+  constructor(objects: BreakerNamespace, dependency: string, given: BreakerOptions = {}) {
+    if (typeof (objects as Partial<BreakerNamespace> | undefined)?.idFromName !== "function") {
+      throw invalidArgument("a breaker needs the binding of its Durable Object class, as in breaker(env.HALFOPEN, ...)");
+    }
+    if (typeof dependency !== "string") {
+      throw new BreakerError({ code: "invalid-dependency", message: "the name of the dependency must be a string" });
+    }
+    const options = checkedOptions(given);
+    const { namespace, jurisdiction = null, answerWithinMs } = options;
     this.dependency = dependency;
     this.#objects = objects;
     this.#options = options;
-    this.#namespace = namespace;
-    this.#caller = caller;
     this.#rpc = new Rpc(objects, objectName(namespace, dependency), options, answerWithinMs);
-    this.#local = localOf(objects, JSON.stringify([options.jurisdiction ?? null, namespace, dependency]));
+    this.#state = stateOf(objects, JSON.stringify([jurisdiction, namespace, dependency]));
+    this.#admitter = new Admitter({ dependency, ...options }, this.#rpc, this.#state);
   }
 
   /**
@@ -116,24 +92,23 @@ export class Breaker {
    *
    * @throws BreakerError
    */
-  async report(permit: string, report: Outcome | Report): Promise<Receipt> {
-    const named = { caller: this.#caller, ...asReport(report) };
-    return this.#learn(permit, await this.#rpc.call<Receipt>((o) => o.report(this.dependency, permit, named)));
+  report(permit: string, report: Outcome | Report): Promise<Receipt> {
+    return this.#admitter.report(permit, asReport(report));
   }
 
   /** Reports the outcomes of many closed-state calls at once. */
   async reportTally(permit: string, tally: Tally): Promise<Receipt> {
-    return this.#learn(permit, await this.#rpc.call<Receipt>((o) => o.reportTally(this.dependency, permit, tally)));
+    return this.#admitter.learn(permit, await this.#rpc.call<Receipt>((o) => o.reportTally(this.dependency, permit, tally)));
   }
 
   /** Renews the lease of a probe: it starts anew, now. */
-  async renew(permit: string): Promise<Receipt> {
-    return this.#learn(permit, await this.#rpc.call<Receipt>((o) => o.renew(this.dependency, permit)));
+  renew(permit: string): Promise<Receipt> {
+    return this.#admitter.renew(permit);
   }
 
   /** Gives a permit back unused. */
-  async release(permit: string): Promise<Receipt> {
-    return this.#learn(permit, await this.#rpc.call<Receipt>((o) => o.release(this.dependency, permit)));
+  release(permit: string): Promise<Receipt> {
+    return this.#admitter.report(permit, { outcome: "ignored" });
   }
 
   /** Shows the breaker. It changes nothing and takes no lease. */
@@ -193,159 +168,42 @@ export class Breaker {
     return this.#rpc.call((o) => o.setRecovery(this.dependency, settings));
   }
 
-  async #call<T>(work: (context: CallContext) => T | PromiseLike<T>, options: CallOptions<T>): Promise<CallResult<T>> {
+  async #call<T>(work: (context: CallContext) => T | PromiseLike<T>, given: CallOptions<T>): Promise<CallResult<T>> {
+    const options = checkedCall(given, this.#options.timeoutMs);
     const asked = instant();
     const answer = await this.#acquire();
     return answer.deferred ? answer : make(answer, asked, work, options);
   }
 
   async #acquire(): Promise<Permit | Deferred> {
-    const now = instant();
-    const known = this.#fresh() ? this.#local.decide(now, Math.random) : null;
-    if (known !== null) return this.#answer(known, "local");
-    try {
-      for (let attempt = 0; attempt < LATE; attempt++) {
-        const sent = instant();
-        const decision = await this.#ask();
-        this.#local.note(decision, sent);
-        if (decision.kind === "proceed") return this.#permit(decision, "object");
-        if (decision.kind === "defer") return deferred(decision, "object", null);
-        if (ago(sent, instant()) < decision.expiresInMs) return this.#probe(decision);
-      }
-      const message = "a probe was granted, and its lease expired before the answer arrived; give it a longer lease_ms";
-      throw new BreakerError({ code: "unreachable", message });
-    } catch (error) {
-      if (error instanceof BreakerError && (error.code === "unreachable" || error.code === "storage")) {
-        return this.#withoutObject(error.fault);
-      }
-      throw error;
-    }
-  }
-
-  async #ask(): Promise<Decision> {
-    const settled = this.#local.take();
-    // A probe that comes late has no caller: it is given back, so that its lease need not expire.
-    const late = (answer: Promise<Reply<Decision>>): void =>
-      afterwards(
-        answer.then(async (reply) => {
-          if (reply.ok && reply.value.kind === "probe") await this.release(reply.value.permit);
-        }),
-      );
-    const decision = await this.#rpc.call<Decision>((o) => {
-      return settled.length === 0
-        ? o.acquire(this.dependency, this.#caller)
-        : o.settleAndAcquire(this.dependency, this.#caller, settled);
-    }, late);
-    this.#enlist();
-    return decision;
-  }
-
-  #answer(known: LocalDecision, basis: Basis): Permit | Deferred {
-    return known.kind === "proceed" ? this.#permit(known.admission, basis) : deferred(known.deferral, basis, null);
-  }
-
-  #permit(admission: Admission, basis: Basis): Permit {
-    const { permit: text } = admission;
-    return new Permit({ role: "call", text, basis }, {
-      report: (report) => this.#settle(admission, report),
-      renew: () => this.renew(text),
-    });
-  }
-
-  #probe({ permit: text, token, expiresInMs, longestMs }: Decision & { kind: "probe" }): Permit {
-    return new Permit({ role: "probe", text, token, expiresInMs, longestMs, basis: "object" }, {
-      report: (report) => this.report(text, report),
-      renew: () => this.renew(text),
-    });
-  }
-
-  #unrecorded(basis: Basis): Permit {
-    return new Permit({ role: "call", text: null, basis }, {
-      report: () => Promise.resolve(null),
-      renew: () => Promise.reject(new BreakerError({ code: "invalid-argument", message: "there is no lease to renew" })),
-    });
-  }
-
-  /** Settles a closed-state call: a success is counted here while the cached decision is fresh, a failure is reported at once. */
-  async #settle(admission: Admission, report: Report): Promise<Receipt | null> {
-    const { outcome, tookMs = null } = report;
-    if (outcome === "ignored") return null;
-    const slow = admission.slowerThanMs !== null && tookMs !== null && tookMs >= admission.slowerThanMs;
-    this.#local.count(admission.permit, { caller: this.#caller, ...report }, slow);
-    if (outcome === "success" && this.#fresh() && admission.freshForMs > 0) {
-      this.#handOverSoon();
-      return null;
-    }
-    return this.#handOver(admission.permit);
-  }
-
-  /** Hands over the counted outcomes, and answers the receipt for one permit. */
-  async #handOver(permit?: string): Promise<Receipt | null> {
-    let receipt: Receipt | null = null;
-    for (const settled of this.#local.take()) {
-      const answer = await this.reportTally(settled.permit, settled.tally);
-      if (settled.permit === permit) receipt = answer;
-    }
-    return receipt;
-  }
-
-  #handOverSoon(): void {
-    const now = instant();
-    const within = Math.min(this.#local.freshFor(now), LONGEST_HANDOVER);
-    if (!this.#local.claimHandover(now, within)) return;
-    afterwards(
-      new Promise((resolve) => setTimeout(resolve, within)).then(async () => {
-        this.#local.handedOver();
-        await this.#handOver();
-      }),
-    );
-  }
-
-  #withoutObject(fault: Fault): Permit | Deferred {
-    const choice = this.#options.whenUnreachable ?? "fail-closed";
-    if (choice === "fail-open") return this.#unrecorded(choice);
-    const known = choice === "last-known" ? this.#local.lastKnown(instant()) : null;
-    if (known?.kind === "proceed") return this.#unrecorded(choice);
-    if (known?.kind === "defer") return deferred(known.deferral, choice, fault);
-    const [retryAfterMs, spreadMs] = [UNREACHABLE_WAIT, UNREACHABLE_WAIT];
-    return { deferred: true, retryAfterMs, spreadMs, reason: "unreachable", basis: "fail-closed", fault };
-  }
-
-  /** Acts at once on an answer: one that may not fit the cached decision ends it. A report with a lease may close the breaker. */
-  #learn(permit: string, receipt: Receipt): Receipt {
-    if (!receipt.applied || receipt.state !== "closed" || permit.includes(":")) this.#local.forget();
-    return receipt;
+    const answer = await this.#admitter.acquire();
+    if (answer.basis === "object") this.#enlist();
+    return answer;
   }
 
   #operator({ by = this.#options.operator, note }: Operator): Operator {
     return { by, note };
   }
 
+  /** An act by hand: the isolate asks anew after it. */
   async #control<T>(call: Parameters<Rpc["call"]>[0]): Promise<T> {
     const answer = await this.#rpc.call<T>(call);
-    this.#local.forget();
+    this.#state.outage.over();
+    this.#state.decision.invalidate();
     return answer;
   }
 
   /** The record is gone: the dependency goes off the list. */
   async #leave(): Promise<void> {
-    await delist(this.#objects, this.#namespace, this.dependency, this.#options);
-    this.#local.enlisted = null;
-  }
-
-  #fresh(): boolean {
-    return this.#options.localAdmission !== false;
+    await delist(this.#objects, this.#options.namespace, this.dependency, this.#options);
+    this.#state.enlisted = null;
   }
 
   #enlist(): void {
     const now = instant();
-    const { enlisted } = this.#local;
+    const { enlisted } = this.#state;
     if (enlisted !== null && ago(enlisted, now) < 3_600_000) return;
-    this.#local.enlisted = now;
-    afterwards(enlist(this.#objects, this.#namespace, this.dependency, this.#options));
+    this.#state.enlisted = now;
+    afterwards(enlist(this.#objects, this.#options.namespace, this.dependency, this.#options));
   }
-}
-
-function deferred({ retryAfterMs, spreadMs, reason }: Deferral, basis: Basis, fault: Fault | null): Deferred {
-  return { deferred: true, retryAfterMs, spreadMs, reason, basis, fault };
 }

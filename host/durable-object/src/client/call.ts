@@ -3,10 +3,13 @@
  *
  * @module
  */
+import { invalidArgument } from "../contract/faults.js";
 import { retryAfterMs } from "../contract/retry-after.js";
 import type { Outcome, Receipt, Report } from "../contract/types.js";
-import { LONGEST_HOLD, warn } from "./background.js";
-import { type Instant, ago, instant } from "./local.js";
+import { kind } from "../contract/values.js";
+import { warn } from "./background.js";
+import { type Instant, ago, instant } from "./instant.js";
+import { fields, ms } from "./options.js";
 import { type Basis, type Deferred, type Permit, asReport } from "./permit.js";
 
 /** How a call ended. */
@@ -25,17 +28,17 @@ export interface CallContext {
 /** How a call is made. */
 export interface CallOptions<T> {
   /**
-   * The time limit in ms: a call that exceeds it is reported as a timeout, and {@link CallTimedOut} is thrown. Default 25,000.
+   * The time limit in ms: a call that exceeds it is reported as a timeout, and {@link CallTimedOut} is thrown. Default 25,000, or the `timeoutMs` of the breaker.
    * The limit of a probe ends before its lease can end.
    */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Cancels the call: it then says nothing about the dependency. A time limit of your own belongs into `timeoutMs`. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /**
    * The outcome of a call that has ended, with its cause and `retryAfterMs` where they are known. By default a `Response`
    * with a status of 500 or more and an error are failures, a `TimeoutError` is a timeout, and all else is a success.
    */
-  classify?: (ended: Ended<T>) => Outcome | Report;
+  classify?: ((ended: Ended<T>) => Outcome | Report) | undefined;
 }
 
 /** A call that was made. */
@@ -59,17 +62,37 @@ export class CallTimedOut extends Error {
   override readonly name = "CallTimedOut";
 }
 
+/** Options of a call with their defaults. */
+type CheckedCall<T> = CallOptions<T> & { timeoutMs: number };
+
+/**
+ * Checks the options of a call.
+ *
+ * @throws BreakerError
+ */
+export function checkedCall<T>(options: CallOptions<T>, timeoutMs: number): CheckedCall<T> {
+  const { signal, classify } = options;
+  fields("the options of a call", options, ["timeoutMs", "signal", "classify"]);
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw invalidArgument(`signal must be an AbortSignal, not ${kind(signal)}`);
+  }
+  if (classify !== undefined && typeof classify !== "function") {
+    throw invalidArgument(`classify must be a function, not ${kind(classify)}`);
+  }
+  return { ...options, timeoutMs: ms("timeoutMs", options.timeoutMs) ?? timeoutMs };
+}
+
 /** Makes the call. While a probe runs, its lease is renewed. */
 export async function make<T>(
   permit: Permit,
   asked: Instant,
   work: (context: CallContext) => T | PromiseLike<T>,
-  options: CallOptions<T>,
+  options: CheckedCall<T>,
 ): Promise<Called<T>> {
   const { role, token, basis } = permit;
   const begun = instant();
   const stopRenewing = renewing(permit, asked);
-  const limit = new Limit(timeLimit(permit, asked, options), options.signal);
+  const limit = new Limit(timeLimit(permit, asked, options.timeoutMs), options.signal);
   let ended: Ended<T>;
   try {
     ended = { value: await limit.race(Promise.resolve(work({ signal: limit.signal, role, token }))) };
@@ -121,7 +144,7 @@ function byDefault(ended: Ended<unknown>): Outcome | Report {
 }
 
 /** The time limit of a call in ms. A probe has nine tenths of the longest lease, so that the report of a hang still counts. */
-function timeLimit({ longestMs }: Permit, asked: Instant, { timeoutMs = LONGEST_HOLD }: Pick<CallOptions<never>, "timeoutMs">): number {
+function timeLimit({ longestMs }: Permit, asked: Instant, timeoutMs: number): number {
   if (longestMs === null) return timeoutMs;
   return Math.min(timeoutMs, Math.max(1, Math.floor(longestMs * 0.9 - ago(asked, instant()))));
 }

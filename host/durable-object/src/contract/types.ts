@@ -98,6 +98,32 @@ export interface Tally extends Blame {
   slowFailures?: number | bigint | undefined;
 }
 
+/** The outcomes under one permit. */
+export interface Settlement {
+  /** The permit that the calls were admitted under. */
+  permit: string;
+  /** How they ended. */
+  tally: Tally;
+}
+
+/** Outcomes that an isolate has counted. The object counts each number of a sender once. */
+export interface Batch {
+  /** The sender: an isolate, for one dependency. */
+  sender: string;
+  /** The number of the batch; numbers only ever rise for a sender. */
+  number: number;
+  /** The outcomes. */
+  settled: Settlement[];
+}
+
+/** The answer to a batch. */
+export interface Settled<D> {
+  /** The receipt for each settlement; none where the batch had been counted before. */
+  receipts: Receipt[];
+  /** The decision for a call after it. */
+  decision: D;
+}
+
 /** The operator who acts on a breaker by hand, and the reason. Each is cut at 128 bytes. */
 export interface Operator {
   /** The operator. */
@@ -116,4 +142,6 @@ export interface Receipt {
   state: State;
   /** The instant at which the next probe is due, in ms since the Unix epoch; null while closed, and while forced without an end. */
   nextDue: number | null;
+  /** The same, in ms from now by the object's clock. */
+  dueInMs: number | null;
 }

@@ -11,6 +11,8 @@ import type { Mode, Outcome } from "../contract/types.js";
 
 /** No longer text is valid anywhere, so the rest of it need not be copied into the component to be refused. */
 const LONGEST_TEXT = 1024;
+/** The length of a UUID. */
+const LONGEST_SENDER = 36;
 
 const OUTCOMES: readonly Outcome[] = ["success", "failure", "timeout", "ignored"];
 const MODES: readonly Mode[] = ["open", "closed", "none"];
@@ -87,6 +89,23 @@ export function tally(value: unknown): wit.Tally {
     fields[key] === undefined ? 0n : u64(`the tally's ${key}`, fields[key]),
   ) as [bigint, bigint, bigint, bigint];
   return { successes, slowSuccesses, failures, slowFailures, ...blame("the tally's", fields) };
+}
+
+/** A batch of outcomes. */
+export function batch(value: unknown): { sender: string; number: number; settled: { permit: wit.Permit; tally: wit.Tally }[] } {
+  const { sender, number, settled } = record("the batch", value, ["sender", "number", "settled"]);
+  if (!Number.isSafeInteger(number) || Number(number) < 1) {
+    throw invalidArgument(`the batch's number must be a whole number from 1, not ${kind(number)}`);
+  }
+  if (!Array.isArray(settled)) throw invalidArgument(`the batch's settled must be an array, not ${kind(settled)}`);
+  return {
+    sender: text("the batch's sender", sender).slice(0, LONGEST_SENDER),
+    number: Number(number),
+    settled: settled.map((one) => {
+      const settlement = record("a settlement", one, ["permit", "tally"]);
+      return { permit: permit(settlement["permit"]), tally: tally(settlement["tally"]) };
+    }),
+  };
 }
 
 /** The operator of an act; without one both texts are empty. */

@@ -73,12 +73,13 @@ function deferral(deferral: wit.Deferral): Deferral {
   };
 }
 
-/** A receipt. */
-export function receipt({ verdict, state, nextDue }: wit.Receipt): Receipt {
+/** A receipt, `now` by the object's clock. */
+export function receipt({ verdict, state, nextDue }: wit.Receipt, now: bigint): Receipt {
   return {
     applied: verdict.tag === "applied",
     stale: verdict.tag === "stale" ? word(verdict.val) : null,
     state,
     nextDue: optionalNumber(nextDue),
+    dueInMs: nextDue === undefined ? null : number(nextDue > now ? nextDue - now : 0n),
   };
 }

@@ -8,22 +8,14 @@ import { DurableObject } from "cloudflare:workers";
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
 import type { Inspection, Policy, PolicyInForce, PolicyInput, Transition } from "../contract/documents.js";
 import { BreakerError, type Reply, invalidArgument } from "../contract/faults.js";
-import type { Decision, Mode, Operator, Receipt, Report, Tally } from "../contract/types.js";
-import { isRecord, kind } from "../contract/values.js";
+import type { Batch, Decision, Mode, Operator, Receipt, Report, Settled, Tally } from "../contract/types.js";
+import { kind } from "../contract/values.js";
 import * as take from "./arguments.js";
 import type { Exports } from "./component.js";
 import * as show from "./convert.js";
 import { Engine } from "./engine.js";
 import type { ObjectOptions } from "./options.js";
 import { Recovery, type RecoverySettings } from "./recovery.js";
-
-/** Outcomes that an isolate has counted, handed over when it asks again. */
-export interface Settlement {
-  /** The permit that the calls were admitted under. */
-  permit: string;
-  /** How they ended. */
-  tally: Tally;
-}
 
 /**
  * The breakers of one dependency, on the object's own SQLite database.
@@ -49,15 +41,21 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
     return reply(() => this.#acquire(dependency, caller));
   }
 
-  /** The same, after outcomes that were counted since the last time are reported, each tally in a call of its own. */
-  settleAndAcquire(dependency: string, caller: string, settled: Settlement[]): Reply<Decision> {
+  /** The same, after the outcomes that an isolate has counted are reported. */
+  settleAndAcquire(dependency: string, caller: string, batch: Batch): Reply<Settled<Decision>> {
     return reply(() => {
-      if (!Array.isArray(settled)) throw invalidArgument(`the settlements must be an array, not ${kind(settled)}`);
-      for (const one of settled) {
-        if (!isRecord(one)) throw invalidArgument(`a settlement must be an object, not ${kind(one)}`);
-        this.#tally(dependency, one.permit, one.tally);
-      }
-      return this.#acquire(dependency, caller);
+      const receipts = this.#settle(dependency, batch);
+      return { receipts, decision: this.#acquire(dependency, caller) };
+    });
+  }
+
+  /** Reports the outcomes that an isolate has counted. While closed the answer also holds the decision for a further call. */
+  settle(dependency: string, caller: string, batch: Batch): Reply<Settled<Decision | null>> {
+    return reply(() => {
+      const receipts = this.#settle(dependency, batch);
+      // Only while closed does an acquire take no lease.
+      const closed = receipts.at(-1)?.state === "closed";
+      return { receipts, decision: closed ? this.#acquire(dependency, caller) : null };
     });
   }
 
@@ -72,7 +70,11 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
 
   /** Reports the outcomes of many closed-state calls. They are judged once, after all of them are counted. */
   reportTally(dependency: string, permit: string, tally: Tally): Reply<Receipt> {
-    return reply(() => show.receipt(this.#tally(dependency, permit, tally)));
+    return this.#receipt(dependency, () => {
+      const held = take.permit(permit);
+      const counted = take.tally(tally);
+      return ({ breaker }, name) => breaker.reportTally(name, held, counted);
+    });
   }
 
   /** Lets a live lease start anew, now, never to end later than `probe_max_ms` after its grant. */
@@ -205,21 +207,37 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
     });
   }
 
-  #tally(dependency: string, permit: string, tally: Tally): wit.Receipt {
-    const held = take.permit(permit);
-    const counted = take.tally(tally);
-    return this.#run(dependency, ({ breaker }, name) => breaker.reportTally(name, held, counted));
+  /** Counts a batch once, in one transaction: all of it, or nothing. */
+  #settle(dependency: string, batch: Batch): Receipt[] {
+    const name = take.dependencyName(dependency);
+    const { sender, number, settled } = take.batch(batch);
+    const receipts = this.#engine.transaction(() => {
+      const { store } = this.#engine;
+      if (store.counted(sender, number)) return [];
+      const now = this.#engine.now();
+      const receipts = settled.map(({ permit, tally }) => {
+        return show.receipt(this.#engine.call(({ breaker }) => breaker.reportTally(name, permit, tally)), now);
+      });
+      store.count(sender, number, Number(now));
+      return receipts;
+    });
+    this.#changed(name);
+    return receipts;
   }
 
   #receipt(dependency: string, prepare: () => (exports: Exports, name: string) => wit.Receipt): Reply<Receipt> {
-    return reply(() => show.receipt(this.#run(dependency, prepare())));
+    return reply(() => show.receipt(this.#run(dependency, prepare()), this.#engine.now()));
   }
 
   #run<T>(dependency: string, call: (exports: Exports, name: string) => T): T {
     const name = take.dependencyName(dependency);
     const value = this.#engine.run((exports) => call(exports, name));
-    if (this.#engine.store.wrote) this.#recovery.changed(name);
+    this.#changed(name);
     return value;
+  }
+
+  #changed(name: string): void {
+    if (this.#engine.store.wrote) this.#recovery.changed(name);
   }
 
   #directory(query: string, dependency: string): Reply<null> {

@@ -41,11 +41,14 @@ export class Engine {
 
   /** One call of the component in one transaction, which stands only if the call returns. */
   run<T>(call: (exports: Exports) => T): T {
+    return this.transaction(() => this.call(call));
+  }
+
+  /** One call of the component in a transaction that is open already. */
+  call<T>(call: (exports: Exports) => T): T {
     const { runtime = EMBEDDED, defaultPolicy } = this.#options;
-    return this.transaction(() => {
-      if (this.#policy.given !== defaultPolicy) this.#policy = { given: defaultPolicy, text: policyText(defaultPolicy) };
-      return runtime.run(this.#policy.text, this.#ports, call);
-    });
+    if (this.#policy.given !== defaultPolicy) this.#policy = { given: defaultPolicy, text: policyText(defaultPolicy) };
+    return runtime.run(this.#policy.text, this.#ports, call);
   }
 
   /**

@@ -26,11 +26,15 @@ const TABLES = `
   );
   CREATE INDEX halfopen_transition_of ON halfopen_transition (dependency, seq);
   CREATE TABLE halfopen_recovery (dependency TEXT NOT NULL PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE halfopen_delivery (sender TEXT NOT NULL PRIMARY KEY, number INTEGER NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE halfopen_directory (dependency TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
 `;
 
 /** The records that are cached: an object has one dependency, and one that is used for many does not keep them all. */
 const MOST_KNOWN = 16;
+
+/** An isolate repeats a batch for a minute at the longest; here is a margin, in ms. */
+const LONGEST_REPEATED = 3_600_000;
 
 /** Compare and set in one statement: it inserts nothing where the version is another. */
 const COMMIT = `
@@ -141,6 +145,20 @@ export class Store {
     const query = "SELECT document FROM halfopen_transition WHERE dependency = ? ORDER BY seq DESC LIMIT ?";
     const rows = this.select<{ document: string }>(query, dependency, limit);
     return rows.reverse().map(({ document }) => JSON.parse(document) as Transition);
+  }
+
+  /** Whether a sender's batch has been counted. */
+  counted(sender: string, number: number): boolean {
+    const row = this.select<{ number: number }>("SELECT number FROM halfopen_delivery WHERE sender = ?", sender)[0];
+    return row !== undefined && row.number >= number;
+  }
+
+  /** Notes that a sender's batch has been counted, and forgets senders that no longer repeat a batch. */
+  count(sender: string, number: number, now: number): void {
+    const query = `INSERT INTO halfopen_delivery VALUES (?1, ?2, ?3)
+      ON CONFLICT (sender) DO UPDATE SET number = ?2, at = ?3 RETURNING number`;
+    this.change(query, sender, number, now);
+    if (number === 1) this.change("DELETE FROM halfopen_delivery WHERE at < ?", now - LONGEST_REPEATED);
   }
 
   /** The rows of a query; none where nothing has been written yet. A statement left open would slow down its transaction. */

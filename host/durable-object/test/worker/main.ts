@@ -11,9 +11,10 @@ import {
   unavailable,
 } from "../../dist/index.js";
 import { argumentsOf, decode, encode } from "./json.js";
+import { setWay, through } from "./network.js";
 import { Replay } from "./replay.js";
 import { TestObject } from "./test-object.js";
-import type { WireStep } from "./wire.js";
+import type { Way, WireStep } from "./wire.js";
 
 export { HalfOpen, TestObject };
 
@@ -44,6 +45,16 @@ export interface Guarded {
   work: { url: string } | { ms?: number; throws?: string; status?: number };
 }
 
+/** Calls that a test makes at once. */
+export interface Many {
+  dependency: string;
+  options?: BreakerOptions;
+  count: number;
+  ms: number;
+  /** The number of calls that fail. */
+  failing?: number;
+}
+
 const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
   /** Calls a method of an object. */
   async object(body: { object: "HALFOPEN" | "TEST"; name: string; method: string; args: unknown[] }, env) {
@@ -53,8 +64,27 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
 
   /** Calls a method of a client. */
   async client(body: { dependency: string; options?: BreakerOptions; method: string; args: unknown[] }, env) {
-    const client = breaker(env.TEST, body.dependency, body.options) as unknown as Methods;
+    const client = breaker(through(env.TEST), body.dependency, body.options) as unknown as Methods;
     return (client[body.method] as Methods[string])(...body.args);
+  },
+
+  /** Sets the way to the object of a dependency. */
+  async way({ dependency, way }: { dependency: string; way: Way }) {
+    return setWay(dependency, way);
+  },
+
+  /** Makes the given number of calls at once in one request, each of the given length, and counts the answers by basis. */
+  async many({ dependency, options, count, ms, failing = 0 }: Many, env) {
+    const bases: Record<string, number> = {};
+    const one = async (index: number): Promise<void> => {
+      const result = await breaker(through(env.TEST), dependency, options).call(async ({ signal }) => {
+        await sleep(ms, signal);
+        return new Response(null, { status: index < failing ? 500 : 200 });
+      });
+      bases[result.basis] = (bases[result.basis] ?? 0) + 1;
+    };
+    await Promise.all(Array.from({ length: count }, (_, index) => one(index)));
+    return bases;
   },
 
   async list(options: { namespace?: string }, env) {
@@ -63,16 +93,16 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
 
   /** Acquires and reports with what comes back. */
   async admitted(body: { dependency: string; options?: BreakerOptions } & Report, env) {
-    const answer = await breaker(env.TEST, body.dependency, body.options).acquire();
+    const answer = await breaker(through(env.TEST), body.dependency, body.options).acquire();
     if (answer.deferred) return answer;
-    const { outcome, ...rest } = body;
-    const receipt = await answer.report({ outcome, tookMs: rest.tookMs, cause: rest.cause, retryAfterMs: rest.retryAfterMs });
+    const { outcome, tookMs, cause, retryAfterMs } = body;
+    const receipt = await answer.report({ outcome, tookMs, cause, retryAfterMs });
     return { ...answer, receipt };
   },
 
   /** Acquires, waits, and reports. */
   async held(body: { dependency: string; ms: number }, env) {
-    const answer = await breaker(env.TEST, body.dependency).acquire();
+    const answer = await breaker(through(env.TEST), body.dependency).acquire();
     if (answer.deferred) return answer;
     await sleep(body.ms, new AbortController().signal);
     return { receipt: await answer.report("success") };
@@ -89,7 +119,7 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
         throw new RangeError("the classifier failed");
       };
     }
-    const result = await breaker(env.TEST, dependency, options).call<Response>(async ({ signal, role, token }) => {
+    const result = await breaker(through(env.TEST), dependency, options).call<Response>(async ({ signal, role, token }) => {
       if ("url" in work) return fetch(work.url, { signal, headers: { "x-role": role, "x-token": String(token) } });
       await sleep(work.ms ?? 0, signal);
       if (work.throws !== undefined) throw Object.assign(new Error(work.throws), { name: work.throws });

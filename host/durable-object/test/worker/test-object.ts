@@ -1,5 +1,5 @@
-import { HalfOpen, type Reply, type Settlement } from "../../dist/index.js";
-import type { Decision, ObjectOptions, Receipt, Report, Tally } from "../../dist/index.js";
+import { HalfOpen, type Reply } from "../../dist/index.js";
+import type { Batch, Decision, ObjectOptions, Receipt, Report, Settled, Tally } from "../../dist/index.js";
 import type { Internals } from "../../dist/object/options.js";
 import { Hostile, type Misdeed } from "./hostile.js";
 import { encode } from "./json.js";
@@ -104,9 +104,14 @@ export class TestObject extends HalfOpen {
     return super.acquire(dependency, caller);
   }
 
-  override settleAndAcquire(dependency: string, caller: string, settled: Settlement[]): Reply<Decision> {
-    this.#note(`settleAndAcquire ${encode(settled)}`);
-    return super.settleAndAcquire(dependency, caller, settled);
+  override settleAndAcquire(dependency: string, caller: string, batch: Batch): Reply<Settled<Decision>> {
+    this.#note(`settleAndAcquire ${encode(batch?.settled)}`);
+    return super.settleAndAcquire(dependency, caller, batch);
+  }
+
+  override settle(dependency: string, caller: string, batch: Batch): Reply<Settled<Decision | null>> {
+    this.#note(`settle ${encode(batch?.settled)}`);
+    return super.settle(dependency, caller, batch);
   }
 
   override report(dependency: string, permit: string, report: Report): Reply<Receipt> {

@@ -19,3 +19,13 @@ export interface WireAnswer {
   replies: Reply<unknown>[] | null;
   look: Reply<unknown> | null;
 }
+
+/** The way to an object. */
+export interface Way {
+  /** Before the call reaches the object. */
+  beforeMs?: number;
+  /** Before the answer reaches the Worker. */
+  afterMs?: number;
+  /** The call or its answer is lost; a call that hangs never ends. */
+  lose?: "call" | "answer" | "hang" | null;
+}
