@@ -1,26 +1,48 @@
 //! Cores that are broken in one place each, around the real one: what is shown of them is that they are caught.
 
-use halfopen_guest::codec;
-use halfopen_guest::contract::{
-    Admission, CommitOutcome, Decision, Error, Maybe, Permit, Policy, Snapshot, StorageError, Transition,
-};
-use halfopen_guest::record::{Lease, Record, State, Wait};
+use halfopen_guest::contract::{Admission, CommitOutcome, Decision, Error, Permit, Snapshot, StorageError};
+use halfopen_guest::policy::Policy;
+use halfopen_guest::record::codec;
+use halfopen_guest::record::{Lease, OpenEnd, Record, State};
 use halfopen_guest::step::{Answer, Ports, Request, step};
 
 type Answered = Result<Answer, Error>;
 
 /// A report is taken for one under whatever lease is live.
 pub fn no_token_check(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: &Request) -> Answered {
-    if let Request::Report { permit: Permit { lease: Maybe::Some(_), .. }, outcome, took } = request
+    if let Request::Report { permit: Permit { lease: Some(_), .. }, report } = request
         && let Ok(record) = loaded(&ports.load(dependency).map_err(Error::Storage)?)
         && let State::HalfOpen { leases, .. } = &record.state
         && let Some(lease) = leases.last()
     {
-        let permit = Permit { epoch: record.epoch, lease: Maybe::Some(lease.token) };
-        let request = Request::Report { permit, outcome: *outcome, took: *took };
+        let permit = Permit { epoch: record.epoch, lease: Some(lease.token) };
+        let request = Request::Report { permit, report: report.clone() };
         return step(ports, default, dependency, &request);
     }
     step(ports, default, dependency, request)
+}
+
+/// The length that the dependency asks for is dropped.
+pub fn retry_after_dropped(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: &Request) -> Answered {
+    let mut request = request.clone();
+    if let Request::Report { report, .. } = &mut request {
+        report.retry_after = None;
+    }
+    step(ports, default, dependency, &request)
+}
+
+/// An override has no end.
+pub fn overrides_without_end(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: &Request) -> Answered {
+    let mut request = request.clone();
+    if let Request::Force { lasting, .. } = &mut request {
+        *lasting = None;
+    }
+    step(ports, default, dependency, &request)
+}
+
+/// A removal writes no transition.
+pub fn silent_removals(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: &Request) -> Answered {
+    step(&mut Silent(ports), default, dependency, request)
 }
 
 /// A lease holds until it is reported, as far as acquire is concerned.
@@ -64,8 +86,8 @@ pub fn deferred_callers_proceed(
 ) -> Answered {
     match step(ports, default, dependency, request)? {
         Answer::Decision(Decision::Defer(deferral)) => {
-            let permit = Permit { epoch: 0, lease: Maybe::None };
-            let admission = Admission { permit, fresh_for: deferral.fresh_for, percent: 100, slower_than: Maybe::None };
+            let permit = Permit { epoch: 0, lease: None };
+            let admission = Admission { permit, fresh_for: deferral.fresh_for, percent: 100, slower_than: None };
             Ok(Answer::Decision(Decision::Proceed(admission)))
         }
         other => Ok(other),
@@ -90,8 +112,8 @@ fn edited(
 
 fn loaded(snapshot: &Snapshot) -> Result<Record, codec::DecodeError> {
     match &snapshot.data {
-        Maybe::Some(data) => codec::decode(data),
-        Maybe::None => Err(codec::DecodeError::Corrupt),
+        Some(data) => codec::decode(data),
+        None => Err(codec::DecodeError::Corrupt),
     }
 }
 
@@ -110,7 +132,7 @@ impl Edited<'_> {
         if let Some(latest) = &mut self.latest {
             *latest = match &record.state {
                 State::Closed { since, .. } => since.unwrap_or(0),
-                State::Open { since, wait: Wait::Length(_) } => *since,
+                State::Open { since, end: OpenEnd::Length(_) } => *since,
                 State::Open { .. } => 0,
                 State::HalfOpen { since, leases, .. } => leases.iter().map(|lease| lease.start).fold(*since, u64::max),
             };
@@ -120,7 +142,7 @@ impl Edited<'_> {
         {
             leases.retain_mut(|lease| (self.keep)(lease));
         }
-        Snapshot { data: Maybe::Some(codec::encode(record).into()), ..snapshot }
+        Snapshot { data: Some(codec::encode(&record)), ..snapshot }
     }
 }
 
@@ -135,7 +157,7 @@ impl Ports for Edited<'_> {
         dependency: &str,
         based_on: u64,
         data: Option<&[u8]>,
-        transitions: &[Transition],
+        transitions: &[String],
     ) -> Result<CommitOutcome, StorageError> {
         Ok(match self.ports.commit(dependency, based_on, data, transitions)? {
             CommitOutcome::Stale(newer) => CommitOutcome::Stale(self.edit(newer)),
@@ -165,12 +187,39 @@ impl Ports for Stubborn<'_> {
         dependency: &str,
         based_on: u64,
         data: Option<&[u8]>,
-        transitions: &[Transition],
+        transitions: &[String],
     ) -> Result<CommitOutcome, StorageError> {
         match self.0.commit(dependency, based_on, data, transitions)? {
             CommitOutcome::Stale(newer) => self.commit(dependency, newer.version, data, transitions),
             done => Ok(done),
         }
+    }
+
+    fn now(&mut self) -> u64 {
+        self.0.now()
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0.next()
+    }
+}
+
+/// Commits removals without their transitions.
+struct Silent<'a>(&'a mut dyn Ports);
+
+impl Ports for Silent<'_> {
+    fn load(&mut self, dependency: &str) -> Result<Snapshot, StorageError> {
+        self.0.load(dependency)
+    }
+
+    fn commit(
+        &mut self,
+        dependency: &str,
+        based_on: u64,
+        data: Option<&[u8]>,
+        transitions: &[String],
+    ) -> Result<CommitOutcome, StorageError> {
+        self.0.commit(dependency, based_on, data, if data.is_none() { &[] } else { transitions })
     }
 
     fn now(&mut self) -> u64 {

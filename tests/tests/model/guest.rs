@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use halfopen_guest::codec;
+use halfopen_contract::documents::{Inspection, Transition, TransitionReason};
+use halfopen_contract::types::State;
 use halfopen_guest::contract::{
-    CommitOutcome, Decision, DeferReason, Error, Mode, Outcome, Permit, Policy, Snapshot, State, StorageError, Text,
-    Transition, TransitionReason, Verdict,
+    CommitOutcome, Decision, DeferReason, Error, Mode, Operator, Outcome, Permit, Report, Snapshot, StorageError, Verdict,
 };
-use halfopen_guest::record::Record;
+use halfopen_guest::policy::Policy;
+use halfopen_guest::record::codec;
+use halfopen_guest::record::{Record, StateKind};
 use halfopen_guest::step::{Answer, Ports, Request};
 
 /// The dependency that all of it is about.
@@ -35,6 +37,8 @@ pub struct Pass {
 pub enum End {
     Success,
     Failure,
+    /// A failure with which the dependency asks to be left alone for this number of ms.
+    RetryAfter(u64),
     Timeout,
     Ignored,
 }
@@ -70,17 +74,41 @@ pub enum Reply {
     Defer { retry_after: u64, forced: bool, fresh_for: u64 },
     Applied,
     Stale,
-    Inspected { probe_due: bool, calls: u64 },
+    Inspected { probe_due: bool, calls: u64, forced: bool },
     Refused,
 }
 
-/// A change of state, as far as chains of them are concerned.
+/// A transition, as far as chains of them are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Change {
     pub from: u8,
     pub to: u8,
     pub epoch: u64,
-    pub lost_probe: bool,
+    pub kind: Kind,
+}
+
+/// What a transition may be, by its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A change of state.
+    Change,
+    /// A change of state, or an entry from a state to itself.
+    Either,
+    /// An entry from a state to itself.
+    Note,
+    /// The end of a chain.
+    Forgotten,
+}
+
+impl Change {
+    /// Whether it is no change of state, after a change to this epoch.
+    pub fn is_note(&self, epoch: u64) -> bool {
+        match self.kind {
+            Kind::Change => false,
+            Kind::Either => self.epoch == epoch,
+            Kind::Note | Kind::Forgotten => true,
+        }
+    }
 }
 
 /// What the core wants to commit.
@@ -88,6 +116,17 @@ pub struct Change {
 pub struct Write {
     pub data: Option<Arc<[u8]>>,
     pub changes: Vec<Change>,
+}
+
+impl Write {
+    /// The changes of state, after a change to this epoch.
+    pub fn changes_of_state(&self, mut epoch: u64) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(move |change| {
+            let is_note = change.is_note(epoch);
+            epoch = change.epoch;
+            !is_note
+        })
+    }
 }
 
 /// Runs the core on what was loaded, at an instant. Where `lost` is given, it first decides on that, and loses the race.
@@ -120,7 +159,7 @@ impl Script<'_> {
 
     fn snapshot(&self) -> Snapshot {
         let (view, _) = self.present();
-        Snapshot { version: view.version, data: view.data.as_deref().map(|data| Vec::from(data).into()).into() }
+        Snapshot { version: view.version, data: view.data.as_deref().map(Vec::from) }
     }
 }
 
@@ -134,12 +173,12 @@ impl Ports for Script<'_> {
         _: &str,
         based_on: u64,
         data: Option<&[u8]>,
-        transitions: &[Transition],
+        transitions: &[String],
     ) -> Result<CommitOutcome, StorageError> {
         if self.lost.take().is_some() {
             return Ok(CommitOutcome::Stale(self.snapshot()));
         }
-        let changes = transitions.iter().map(change).collect();
+        let changes = transitions.iter().map(|json| change(json)).collect();
         self.write = Some(Write { data: data.map(Arc::from), changes });
         Ok(CommitOutcome::Committed(based_on + 1))
     }
@@ -177,40 +216,43 @@ impl View {
 
 impl From<Permit> for Pass {
     fn from(permit: Permit) -> Pass {
-        Pass { epoch: permit.epoch, lease: permit.lease.get() }
+        Pass { epoch: permit.epoch, lease: permit.lease }
     }
 }
 
 impl From<Pass> for Permit {
     fn from(pass: Pass) -> Permit {
-        Permit { epoch: pass.epoch, lease: pass.lease.into() }
+        Permit { epoch: pass.epoch, lease: pass.lease }
     }
 }
 
 fn request(op: Op, other: &Policy) -> Request {
-    let force = |mode, lasting| Request::Force { mode, lasting, note: Text::default() };
+    let operator = || Operator { by: String::new(), note: String::new() };
+    let force = |mode, lasting| Request::Force { mode, lasting, operator: operator() };
     match op {
-        Op::Acquire => Request::Acquire { caller: Text::default() },
-        Op::Report(pass, end) => Request::Report { permit: pass.into(), outcome: outcome(end), took: None },
+        Op::Acquire => Request::Acquire { caller: String::new() },
+        Op::Report(pass, end) => Request::Report { permit: pass.into(), report: report(end) },
         Op::Renew(pass) => Request::Renew { permit: pass.into() },
         Op::Inspect => Request::Inspect,
         Op::Order(Order::ForceOpen(lasting)) => force(Mode::Open, lasting),
         Op::Order(Order::ForceClosed(lasting)) => force(Mode::Closed, lasting),
         Op::Order(Order::ForceNone) => force(Mode::None, None),
-        Op::Order(Order::Reset) => Request::Reset,
-        Op::Order(Order::Forget) => Request::Forget,
-        Op::Order(Order::Prune) => Request::Prune { idle: 1 },
-        Op::Order(Order::Configure) => Request::Configure(*other),
+        Op::Order(Order::Reset) => Request::Reset { operator: operator() },
+        Op::Order(Order::Forget) => Request::Forget { operator: operator() },
+        Op::Order(Order::Prune) => Request::Prune { idle: 1, operator: operator() },
+        Op::Order(Order::Configure) => Request::Configure { policy: Some(other.to_json()), operator: operator() },
     }
 }
 
-fn outcome(end: End) -> Outcome {
-    match end {
-        End::Success => Outcome::Success,
-        End::Failure => Outcome::Failure,
-        End::Timeout => Outcome::Timeout,
-        End::Ignored => Outcome::Ignored,
-    }
+fn report(end: End) -> Report {
+    let (outcome, retry_after) = match end {
+        End::Success => (Outcome::Success, None),
+        End::Failure => (Outcome::Failure, None),
+        End::RetryAfter(ms) => (Outcome::Failure, Some(ms)),
+        End::Timeout => (Outcome::Timeout, None),
+        End::Ignored => (Outcome::Ignored, None),
+    };
+    Report { outcome, took: None, caller: String::new(), cause: String::new(), retry_after }
 }
 
 fn reply(answer: Answer) -> Reply {
@@ -230,27 +272,39 @@ fn reply(answer: Answer) -> Reply {
             Verdict::Applied => Reply::Applied,
             Verdict::Stale(_) => Reply::Stale,
         },
-        Answer::Inspection(shown) => Reply::Inspected { probe_due: shown.probe_due, calls: shown.calls },
+        Answer::Inspection(json) => {
+            let shown: Inspection = json.parse().expect("an inspection");
+            Reply::Inspected { probe_due: shown.probe_due, calls: shown.calls, forced: shown.forced.is_some() }
+        }
         Answer::Pruned(true) => Reply::Applied,
         Answer::Pruned(false) => Reply::Stale,
         Answer::Policy(_) => unreachable!("the model never asks for the policy"),
     }
 }
 
-fn change(transition: &Transition) -> Change {
-    Change {
-        from: number(transition.from),
-        to: number(transition.to),
-        epoch: transition.epoch,
-        lost_probe: matches!(transition.reason, TransitionReason::ProbeLost) && transition.from == transition.to,
-    }
+fn change(json: &str) -> Change {
+    use TransitionReason::{Configured, Forced, Forgotten, OverrideEnded, OverrideRemoved, ProbeLost};
+    let transition: Transition = json.parse().expect("a transition");
+    let kind = match transition.reason {
+        // A lost probe may also reopen the breaker.
+        Forced | OverrideEnded | OverrideRemoved | ProbeLost => Kind::Either,
+        Configured => Kind::Note,
+        Forgotten => Kind::Forgotten,
+        _ => Kind::Change,
+    };
+    let number = |state| match state {
+        State::Closed => number(StateKind::Closed),
+        State::Open => number(StateKind::Open),
+        State::HalfOpen => number(StateKind::HalfOpen),
+    };
+    Change { from: number(transition.from), to: number(transition.to), epoch: transition.epoch, kind }
 }
 
 /// A state as a number, which can be hashed.
-pub fn number(state: State) -> u8 {
+pub fn number(state: StateKind) -> u8 {
     match state {
-        State::Closed => 0,
-        State::Open => 1,
-        State::HalfOpen => 2,
+        StateKind::Closed => 0,
+        StateKind::Open => 1,
+        StateKind::HalfOpen => 2,
     }
 }

@@ -2,10 +2,10 @@
 
 use stateright::Property;
 
-use halfopen_guest::contract::{LostProbe, Policy};
-use halfopen_guest::record::{Hold, Lease, Record, State};
+use halfopen_guest::policy::{LostProbe, Policy};
+use halfopen_guest::record::{Lease, OpenEnd, Override, Record, State, StateKind};
 
-use crate::guest::{self, End, Op, Reply, View, Write, number};
+use crate::guest::{self, End, Kind, Op, Order, Reply, View, Write, number};
 use crate::memory::Recalled;
 use crate::world::{Moment, Scenario, Work, World};
 
@@ -18,15 +18,20 @@ pub const TOKENS: &str = "lease tokens only rise";
 pub const CHAIN: &str = "every change of state is the next link of one chain";
 pub const ACKNOWLEDGED: &str = "nothing acknowledged is lost";
 pub const INSPECT: &str = "inspect says when the next acquire is granted a lease";
+pub const FORCED: &str = "an override holds from its order to its end, and no longer";
+pub const RETRY_AFTER: &str = "an open window is as long as the dependency asks, within the policy";
 pub const FRESH: &str = "no call is admitted from memory later than `fresh_ms` after its epoch has ended";
 pub const MEMORY: &str = "memory answers what the component would answer to the record as it was looked at";
 
 pub const LAWS: &[&str] =
-    &[LIVE_LEASES, STALE, IN_TIME, RECOVERY, NO_CALL, TOKENS, CHAIN, ACKNOWLEDGED, INSPECT, FRESH, MEMORY];
+    &[
+    LIVE_LEASES, STALE, IN_TIME, RECOVERY, NO_CALL, TOKENS, CHAIN, ACKNOWLEDGED, INSPECT, FORCED, RETRY_AFTER, FRESH, MEMORY,
+];
 
 pub const LOST_RACE: &str = "a commit loses its race";
 pub const LATE_RESULT: &str = "a late result meets the live lease of another";
 pub const PROBES_CLOSE: &str = "probes close the breaker";
+pub const LONGER_WINDOW: &str = "an open window is longer than the policy's";
 pub const TRIPS: &str = "the breaker trips";
 pub const OLD_ADMISSION: &str = "a call is admitted from memory after another process has tripped";
 pub const REFUSED_FROM_MEMORY: &str = "a call is refused from memory";
@@ -82,12 +87,15 @@ pub fn decided(world: &mut World, scenario: &Scenario, op: Op, view: &View, repl
         broken.unless(counts || (write.is_none() && reply != Reply::Applied), STALE);
         broken.unless(!counts || reply == Reply::Applied, IN_TIME);
     }
+    if op == Op::Acquire && !view.is_damaged() {
+        broken.unless(follows_override(&record, now, reply), FORCED);
+    }
     match reply {
         Reply::Probe { pass, .. } => {
             broken.unless(live(&record, now) < policy.probes as usize && !is_held(&record, now), LIVE_LEASES);
             let holds = write
                 .and_then(|write| view.after(write).kept())
-                .is_some_and(|record| leases(&record).iter().any(|lease| Some(lease.token) == pass.lease));
+                .is_some_and(|record| record.leases().iter().any(|lease| Some(lease.token) == pass.lease));
             broken.unless(holds, NO_CALL);
         }
         Reply::Proceed { .. } => broken.unless(number(record.state.kind()) == 0, NO_CALL),
@@ -122,11 +130,15 @@ pub fn committed(
     }
     let link = ledger.link;
     for change in &write.changes {
-        let epoch = if change.lost_probe { ledger.link.1 } else { ledger.link.1 + 1 };
+        let is_note = change.is_note(ledger.link.1);
+        let epoch = ledger.link.1 + u64::from(!is_note);
         broken.unless(change.from == ledger.link.0 && change.epoch == epoch, CHAIN);
+        broken.unless(!is_note || change.from == change.to, CHAIN);
         ledger.link = (change.to, change.epoch);
     }
     let record = after.record(default);
+    let ends = write.changes.iter().filter(|change| change.kind == Kind::Forgotten).count();
+    broken.unless(ends == usize::from(write.data.is_none() && view.data.is_some()), CHAIN);
     if write.data.is_none() {
         broken.unless(record.epoch > ledger.link.1, CHAIN);
         ledger.link = (0, record.epoch);
@@ -141,7 +153,17 @@ pub fn committed(
     } else {
         ledger.stepped_back = true;
     }
-    let opened = write.changes.iter().any(|change| change.to == 1 && !change.lost_probe);
+    let opened = write.changes_of_state(link.1).any(|change| change.to == 1);
+    match *op {
+        Op::Order(Order::ForceOpen(lasting) | Order::ForceClosed(lasting)) => {
+            let forced = record.state.forced().map(|forced| (forced.since, forced.lasting));
+            broken.unless(forced == Some((at.clock, lasting)), FORCED);
+        }
+        Op::Report(_, end) if opened => {
+            broken.unless(window_fits(&record, &record.policy.unwrap_or(*default), end), RETRY_AFTER);
+        }
+        _ => {}
+    }
     if opened || matches!(reply, Reply::Probe { .. }) || matches!(op, Op::Renew(_)) {
         ledger.began = ledger.began.max(at.time);
     }
@@ -151,7 +173,7 @@ pub fn committed(
         ledger.granted = ledger.granted.max(at.time);
     }
     ledger.version += 1;
-    let counts = matches!(op, Op::Report(pass, End::Success | End::Failure | End::Timeout) if pass.lease.is_none());
+    let counts = matches!(op, Op::Report(pass, end) if *end != End::Ignored && pass.lease.is_none());
     ledger.counted = match ledger.link == link {
         true => ledger.counted + u64::from(counts),
         false => 0,
@@ -175,7 +197,7 @@ pub fn recalled(world: &mut World, scenario: &Scenario, view: &View, answer: Rec
             let ended = ledger.ended.iter().find(|(epoch, _)| *epoch == pass.epoch);
             let longest = scenario.policies.iter().map(|policy| policy.fresh_ms).max().unwrap_or(0);
             broken.unless(ended.is_none_or(|(_, at)| world.time < at + longest), FRESH);
-            ledger.seen[0] |= ended.is_some() && ledger.link.0 == number(halfopen_guest::contract::State::Open);
+            ledger.seen[0] |= ended.is_some() && ledger.link.0 == number(StateKind::Open);
         }
         Recalled::Defer { .. } => ledger.seen[1] = true,
     }
@@ -210,6 +232,8 @@ pub fn properties(reaches: &[&str]) -> Vec<Property<Scenario>> {
         Property::always(CHAIN, |_, w| kept(w, CHAIN)),
         Property::always(ACKNOWLEDGED, nothing_acknowledged_is_lost),
         Property::always(INSPECT, inspect_tells),
+        Property::always(FORCED, |_, w| kept(w, FORCED)),
+        Property::always(RETRY_AFTER, |_, w| kept(w, RETRY_AFTER)),
         Property::always(FRESH, |_, w| kept(w, FRESH)),
         Property::always(MEMORY, |_, w| kept(w, MEMORY)),
     ];
@@ -226,6 +250,10 @@ pub fn properties(reaches: &[&str]) -> Vec<Property<Scenario>> {
         Property::sometimes(PROBES_CLOSE, |s: &Scenario, w: &World| {
             let record = w.store.record(&s.policies[0]);
             number(record.state.kind()) == 0 && record.settled.is_some()
+        }),
+        Property::sometimes(LONGER_WINDOW, |s: &Scenario, w: &World| {
+            let [default, _] = &s.policies;
+            matches!(w.store.record(default).state, State::Open { end: OpenEnd::Length(length), .. } if length > default.open_ms)
         }),
         Property::sometimes(TRIPS, |s: &Scenario, w: &World| number(w.store.record(&s.policies[0]).state.kind()) == 1),
         Property::sometimes(OLD_ADMISSION, |_, w: &World| w.ledger.seen[0]),
@@ -266,7 +294,7 @@ fn recovers(scenario: &Scenario, world: &World) -> bool {
 
     let (reply, write) = acquire(&world.store, world.clock);
     let Reply::Defer { retry_after, forced: false, .. } = reply else { return true };
-    let opens = write.as_ref().is_some_and(|write| write.changes.iter().any(|change| change.to == 1));
+    let opens = write.as_ref().is_some_and(|write| write.changes_of_state(record.epoch).any(|change| change.to == 1));
     // What is behind: after one lease, or one window, somebody is let in, and a lost probe reopens at most.
     let is_due = !world.ledger.stepped_back
         && match record.state {
@@ -299,7 +327,7 @@ fn nothing_acknowledged_is_lost(scenario: &Scenario, world: &World) -> bool {
     let ledger = &world.ledger;
     let record = world.store.record(&scenario.policies[0]);
     let calm = is_calm(scenario, world);
-    let kept = |token| leases(&record).iter().any(|lease| lease.token == token);
+    let kept = |token| record.leases().iter().any(|lease| lease.token == token);
     let counted = match (world.store.is_damaged(), &record.state) {
         (false, State::Closed { .. }) => {
             let inspect =
@@ -322,20 +350,37 @@ fn nothing_acknowledged_is_lost(scenario: &Scenario, world: &World) -> bool {
 fn inspect_tells(scenario: &Scenario, world: &World) -> bool {
     let ask = |op| guest::run(scenario.core, &scenario.policies, op, None, (&world.store, world.clock)).0;
     match ask(Op::Inspect) {
-        Reply::Inspected { probe_due, .. } => probe_due == matches!(ask(Op::Acquire), Reply::Probe { .. }),
+        Reply::Inspected { probe_due, forced, .. } => {
+            probe_due == matches!(ask(Op::Acquire), Reply::Probe { .. })
+                && forced == is_held(&world.store.record(&scenario.policies[0]), world.clock)
+        }
         _ => world.store.is_damaged(),
     }
 }
 
-fn leases(record: &Record) -> &[Lease] {
-    match &record.state {
-        State::HalfOpen { leases, .. } => leases,
-        _ => &[],
+/// Whether the answer to an acquire is that of the override: a deferral until its end at most, or an admission; and none of
+/// an override that has ended.
+fn follows_override(record: &Record, now: u64, reply: Reply) -> bool {
+    let is_forced_deferral = matches!(reply, Reply::Defer { forced: true, .. });
+    match record.state.forced().filter(|_| is_held(record, now)) {
+        None => !is_forced_deferral,
+        Some(_) if number(record.state.kind()) == 0 => matches!(reply, Reply::Proceed { .. }),
+        Some(forced) => {
+            let ends = |ms: u64| end(forced, now).is_none_or(|end| ms <= end - now);
+            matches!(reply, Reply::Defer { retry_after, forced: true, .. } if ends(retry_after))
+        }
     }
 }
 
+/// Whether the window that a report has opened is as long as it should be. No scenario has jitter or a multiplier.
+fn window_fits(record: &Record, policy: &Policy, end: End) -> bool {
+    let at_least = if let End::RetryAfter(ms) = end { ms } else { 0 };
+    let wanted = policy.open_ms.max(at_least).min(policy.open_max_ms);
+    matches!(record.state, State::Open { end: OpenEnd::Length(length), .. } if length == wanted)
+}
+
 fn live(record: &Record, now: u64) -> usize {
-    leases(record).iter().filter(|lease| is_live(lease, now)).count()
+    record.leases().iter().filter(|lease| is_live(lease, now)).count()
 }
 
 /// A lease that is dated after now counts as dated now.
@@ -344,19 +389,19 @@ fn is_live(lease: &Lease, now: u64) -> bool {
 }
 
 fn lease_is_live(record: &Record, epoch: u64, token: u64, now: u64) -> bool {
-    epoch == record.epoch && leases(record).iter().any(|lease| lease.token == token && is_live(lease, now))
+    epoch == record.epoch && record.leases().iter().any(|lease| lease.token == token && is_live(lease, now))
 }
 
 /// Whether an operator forces the state.
 fn is_held(record: &Record, now: u64) -> bool {
-    record.state.hold().is_some_and(|hold| end(hold, now).is_none_or(|end| now < end))
+    record.state.forced().is_some_and(|forced| end(forced, now).is_none_or(|end| now < end))
 }
 
 /// Whether what an operator forced has come to its end, and nobody has written that down.
 fn is_over(record: &Record, now: u64) -> bool {
-    record.state.hold().is_some_and(|hold| end(hold, now).is_some_and(|end| now >= end))
+    record.state.forced().is_some_and(|forced| end(forced, now).is_some_and(|end| now >= end))
 }
 
-fn end(hold: &Hold, now: u64) -> Option<u64> {
-    Some(hold.since.min(now) + hold.lasting?)
+fn end(forced: &Override, now: u64) -> Option<u64> {
+    Some(forced.since.min(now) + forced.lasting?)
 }

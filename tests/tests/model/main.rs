@@ -2,39 +2,23 @@
 //! that they race for, and operators, in every order. Run with `-- --nocapture` it tells how many states it has seen.
 
 mod broken;
+#[allow(dead_code)]
+#[path = "../../../host/rust/halfopen/src/local_admission/cached_decision.rs"]
+mod cached_decision;
 mod guest;
 mod laws;
-#[allow(dead_code)]
-#[path = "../../../host/wasmtime/src/local/look.rs"]
-mod look;
 mod memory;
 mod scenarios;
-#[allow(dead_code)]
-#[path = "../../../host/wasmtime/src/sent.rs"]
-mod sent;
 mod world;
-
-/// What the library's own code needs around it.
-mod clock {
-    pub use halfopen::Clock;
-}
-mod wire {
-    pub use halfopen::{Admission, DeferReason, Deferral, Permit};
-
-    #[allow(dead_code)]
-    pub enum Decision {
-        Proceed(Admission),
-        Probe(()),
-        Defer(Deferral),
-    }
-}
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use stateright::{Checker, HasDiscoveries, Model};
 
-use crate::laws::{ACKNOWLEDGED, CHAIN, FRESH, LAWS, LIVE_LEASES, NO_CALL, RECOVERY, STALE, TOKENS};
+use crate::laws::{
+    ACKNOWLEDGED, CHAIN, FORCED, FRESH, LAWS, LIVE_LEASES, NO_CALL, RECOVERY, RETRY_AFTER, STALE, TOKENS,
+};
 use crate::memory::Recall;
 use crate::world::{Scenario, Store};
 
@@ -68,111 +52,121 @@ fn is_caught(what: &str, scenario: Scenario, law: &'static str) {
 }
 
 #[test]
-fn what_is_promised_holds_with_one_probe_at_a_time() {
+fn the_laws_hold_with_one_probe_at_a_time() {
     holds(scenarios::one_probe());
 }
 
 #[test]
-fn what_is_promised_holds_when_reports_come_twice() {
+fn the_laws_hold_when_reports_come_twice() {
     holds(scenarios::reports_twice());
 }
 
 #[test]
-fn what_is_promised_holds_with_two_probes_at_a_time_that_reopen_when_lost() {
+fn the_laws_hold_when_the_dependency_asks_for_a_pause() {
+    holds(scenarios::retry_after());
+}
+
+#[test]
+fn the_laws_hold_when_a_record_is_removed() {
+    holds(scenarios::removal());
+}
+
+#[test]
+fn the_laws_hold_with_two_probes_that_reopen_when_lost() {
     holds(scenarios::two_probes());
 }
 
 #[test]
-fn what_is_promised_holds_when_the_clock_steps() {
+fn the_laws_hold_when_the_clock_steps() {
     holds(scenarios::clock_steps());
 }
 
 #[test]
-fn what_is_promised_holds_when_operators_intervene() {
+fn the_laws_hold_when_operators_intervene() {
     holds(scenarios::operators());
 }
 
 #[test]
-fn what_is_promised_holds_when_the_record_is_damaged() {
+fn the_laws_hold_when_the_record_is_damaged() {
     holds(scenarios::damage());
 }
 
 #[test]
-fn what_is_promised_holds_while_closed_calls_are_counted() {
+fn the_laws_hold_while_closed_calls_are_counted() {
     holds(scenarios::counting());
 }
 
 #[test]
-fn what_is_promised_holds_when_processes_answer_from_memory() {
+fn the_laws_hold_for_cached_decisions() {
     holds(scenarios::memory());
 }
 
 #[test]
-fn what_is_promised_holds_when_processes_answer_from_memory_and_the_clock_steps() {
+fn the_laws_hold_for_cached_decisions_when_the_clock_steps() {
     holds(scenarios::memory_and_clock());
 }
 
 #[test]
-fn what_is_promised_holds_when_processes_answer_from_memory_and_operators_intervene() {
+fn the_laws_hold_for_cached_decisions_and_operators() {
     holds(scenarios::memory_and_operators());
 }
 
 #[test]
-fn a_memory_that_counts_from_the_arrival_is_caught() {
+fn a_cache_that_counts_from_the_arrival_is_caught() {
     let scenario = Scenario { recall: Recall::FromArrival, ..scenarios::memory() };
     is_caught("memory counts from the arrival", scenario, FRESH);
 }
 
 #[test]
-fn a_memory_that_lasts_too_long_is_caught() {
+fn a_cache_that_lasts_too_long_is_caught() {
     let scenario = Scenario { recall: Recall::TooLong, ..scenarios::memory() };
     is_caught("memory lasts too long", scenario, FRESH);
 }
 
 #[test]
-fn a_memory_that_goes_by_the_wall_clock_alone_is_caught() {
+fn a_cache_that_reads_the_wall_clock_alone_is_caught() {
     let scenario = Scenario { recall: Recall::WallClockOnly, ..scenarios::memory_and_clock() };
     is_caught("memory goes by the wall clock alone", scenario, FRESH);
 }
 
 #[test]
-fn a_core_without_the_token_check_is_caught() {
+fn rules_without_the_token_check_are_caught() {
     let scenario = Scenario { core: broken::no_token_check, ..scenarios::one_probe() };
     is_caught("no token check", scenario, STALE);
 }
 
 #[test]
-fn a_core_in_which_late_results_count_is_caught() {
+fn rules_that_count_late_results_are_caught() {
     let scenario = Scenario { core: broken::late_results_count, ..scenarios::one_probe() };
     is_caught("late results count", scenario, STALE);
 }
 
 #[test]
-fn a_core_in_which_leases_never_expire_is_caught() {
+fn rules_whose_leases_never_expire_are_caught() {
     let scenario = Scenario { core: broken::leases_without_end, ..scenarios::one_probe() };
     is_caught("leases never expire", scenario, RECOVERY);
 }
 
 #[test]
-fn a_core_that_ignores_live_leases_is_caught() {
+fn rules_that_ignore_live_leases_are_caught() {
     let scenario = Scenario { core: broken::live_leases_ignored, ..scenarios::one_probe() };
     is_caught("live leases are ignored", scenario, LIVE_LEASES);
 }
 
 #[test]
-fn a_core_that_trusts_the_clock_is_caught() {
+fn rules_that_trust_the_clock_are_caught() {
     let scenario = Scenario { core: broken::clock_never_steps_back, ..scenarios::clock_steps() };
     is_caught("the clock is trusted", scenario, RECOVERY);
 }
 
 #[test]
-fn a_core_in_which_deferred_callers_proceed_is_caught() {
+fn rules_that_admit_deferred_callers_are_caught() {
     let scenario = Scenario { core: broken::deferred_callers_proceed, ..scenarios::one_probe() };
     is_caught("deferred callers proceed", scenario, NO_CALL);
 }
 
 #[test]
-fn a_core_that_keeps_its_old_decision_after_a_lost_race_is_caught() {
+fn rules_that_keep_a_decision_after_a_lost_race_are_caught() {
     let scenario = Scenario { core: broken::old_decisions_stand, ..scenarios::one_probe() };
     is_caught("old decisions stand", scenario.clone(), CHAIN);
     is_caught("old decisions stand", scenario, TOKENS);
@@ -194,7 +188,25 @@ fn a_store_that_answers_before_it_has_written_is_caught() {
 }
 
 #[test]
-fn a_store_that_forgets_the_version_of_what_was_removed_is_caught() {
+fn a_store_that_forgets_the_version_of_a_removal_is_caught() {
     let scenario = Scenario { store: Store::ForgetsVersions, ..scenarios::removal() };
     is_caught("versions begin anew", scenario, TOKENS);
+}
+
+#[test]
+fn rules_that_drop_retry_after_are_caught() {
+    let scenario = Scenario { core: broken::retry_after_dropped, ..scenarios::retry_after() };
+    is_caught("retry-after is dropped", scenario, RETRY_AFTER);
+}
+
+#[test]
+fn rules_whose_overrides_never_end_are_caught() {
+    let scenario = Scenario { core: broken::overrides_without_end, ..scenarios::operators() };
+    is_caught("overrides never end", scenario, FORCED);
+}
+
+#[test]
+fn rules_that_remove_a_record_silently_are_caught() {
+    let scenario = Scenario { core: broken::silent_removals, ..scenarios::removal() };
+    is_caught("removals are silent", scenario, CHAIN);
 }

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use halfopen::{Admission, Clock, DeferReason, Deferral, Permit};
+use halfopen_contract::time::{Clock, Reading};
+use halfopen_contract::types::{Admission, Decision, DeferReason, Deferral, Permit};
 
+use crate::cached_decision::{CachedDecision, FurtherCalls};
 use crate::guest::{Op, Pass, Reply, View};
-use crate::look::{Look, Says};
-use crate::sent::Sent;
-use crate::wire::Decision;
 
 /// An answer, when it was asked for by both clocks, and the record that it rests on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,21 +65,21 @@ impl Memory {
 
     /// What it answers now; none where the component has to be asked.
     pub fn recall(&self, recall: Recall, clock: u64, time: u64) -> Option<Recalled> {
-        let sent = Sent { now: self.clock, monotonic: Duration::from_millis(self.time) };
-        let mut look = Look::of(&decision(self.reply)?, sent);
+        let request_time = Reading { now: self.clock, monotonic: Duration::from_millis(self.time) };
+        let mut cached = CachedDecision::of(&decision(self.reply)?, request_time);
         let mut at = At { clock, time };
         match recall {
             Recall::Sound | Recall::FromArrival => {}
             Recall::WallClockOnly => at.time = self.time,
-            Recall::TooLong => look.fresh_for += 1,
+            Recall::TooLong => cached.fresh_for += 1,
         }
-        let age = look.age(&at, Duration::ZERO)?;
-        match look.says {
-            Says::Admit(terms) => Some(Recalled::Admit(Pass { epoch: terms.epoch, lease: None })),
-            Says::Refuse(refusal) => {
-                Some(Recalled::Defer { retry_after: look.deferral(Some(&refusal), age).retry_after })
+        let age = cached.age(&at, Duration::ZERO)?;
+        match cached.further {
+            FurtherCalls::Admit(terms) => Some(Recalled::Admit(Pass { epoch: terms.epoch, lease: None })),
+            FurtherCalls::Refuse(refusal) => {
+                Some(Recalled::Defer { retry_after: cached.deferral(Some(&refusal), age).retry_after })
             }
-            Says::Nothing | Says::Draw(..) => None,
+            FurtherCalls::Acquire | FurtherCalls::Sample(..) => None,
         }
     }
 }

@@ -1,20 +1,19 @@
 //! What is explored: small policies, few callers, little time.
 
-use halfopen_guest::contract::{LostProbe, Maybe, Policy, Window};
-use halfopen_guest::policy::BUILT_IN;
+use halfopen_guest::policy::{BUILT_IN, LostProbe, Policy, WindowSpan};
 use halfopen_guest::step::step;
 
 use crate::guest::{self, End, Op, Order, Pass, View};
-use crate::laws::{LATE_RESULT, LOST_RACE, OLD_ADMISSION, PROBES_CLOSE, REFUSED_FROM_MEMORY, TRIPS};
+use crate::laws::{LATE_RESULT, LONGER_WINDOW, LOST_RACE, OLD_ADMISSION, PROBES_CLOSE, REFUSED_FROM_MEMORY, TRIPS};
 use crate::memory::Recall;
 use crate::world::{Bounds, Left, START, Scenario, Store};
 
 /// Trips on the first failure, waits 2 ms, leases a probe for 2 ms, renewed for 3 ms at most.
 const SMALL: Policy = Policy {
     consecutive_failures: 1,
-    failure_rate: Maybe::None,
-    slow_calls: Maybe::None,
-    window: Window::Ms(86_400_000),
+    failure_rate: None,
+    slow_calls: None,
+    window: WindowSpan::Ms(86_400_000),
     open_ms: 2,
     open_multiplier: 1.0,
     open_max_ms: 2,
@@ -73,6 +72,21 @@ pub fn reports_twice() -> Scenario {
         callers: 2,
         bounds: Bounds { time: 3, commits: 4, racing: 2, left: Left { copies: 1, ..NOTHING } },
         ends: &[End::Success, End::Failure, End::Ignored],
+        ..one_probe()
+    }
+}
+
+/// The dependency asks to be left alone: within the policy, and for longer.
+pub fn retry_after() -> Scenario {
+    let policy = Policy { open_max_ms: 3, ..SMALL };
+    Scenario {
+        name: "the dependency asks to be left alone",
+        policies: [policy, policy],
+        begins: View::default(),
+        callers: 2,
+        bounds: Bounds { time: 4, commits: 4, racing: 2, left: NOTHING },
+        ends: &[End::Success, End::Failure, End::RetryAfter(3), End::RetryAfter(9)],
+        reaches: &[LOST_RACE, TRIPS, LONGER_WINDOW],
         ..one_probe()
     }
 }

@@ -7,7 +7,7 @@
 
 use stateright::{Model, Property};
 
-use halfopen_guest::contract::Policy;
+use halfopen_guest::policy::Policy;
 
 use crate::guest::{self, End, Op, Order, Pass, Reply, Step, View, Write};
 use crate::laws::{self, Broken, Ledger};
