@@ -172,10 +172,10 @@ impl Refusal {
 }
 
 impl RefusalReason {
-    /// Whether the wait ends at an instant, so that less of it is left from call to call. The other waits are lengths of
-    /// time, counted from each call.
+    /// Whether the wait ends at an instant, or may (an override can have an end), so that less of it is left from call to
+    /// call. That of a ramp is a length of time, counted from each call.
     fn counts_down(self) -> bool {
-        matches!(self, RefusalReason::Open | RefusalReason::Probing)
+        self != RefusalReason::Ramping
     }
 }
 
