@@ -1,7 +1,7 @@
-//! A breaker around a route of an axum server: what fails with 5xx or takes too long trips it, and whoever asks meanwhile
-//! is answered at once with 503 and `Retry-After`.
+//! A breaker around a route of an axum server: responses with 5xx and slow ones trip it, and requests meanwhile are answered
+//! at once with 503 and `Retry-After`.
 //!
-//! `cargo run --example axum`
+//! `cargo run --example axum --features tower`
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -15,20 +15,20 @@ use axum::routing::get;
 use halfopen::tower::{BreakerLayer, HttpClassifier};
 use halfopen::{Breaker, Host, Outcome, Policy};
 
-/// The part to take along: which routes are behind the breaker, and what counts as a failure.
+/// The part to copy: the routes behind the breaker, and the responses that count as failures.
 fn app(provider: Breaker) -> Router {
-    // To be told to slow down is a failure as well here.
+    // A request to slow down is a failure as well here.
     let classifier = HttpClassifier::new().judge(429..=429, Outcome::Failure);
     Router::new()
         .route("/charge", get(charge))
         .layer(BreakerLayer::http(provider).classify(classifier))
-        // Added after the layer, and so in front of no breaker.
+        // Added after the layer, and so behind no breaker.
         .route("/health", get(async || "fine"))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     // `Host::open("sqlite:breakers.db")` would share the breaker with every process that opens the same file.
-    let policy = Policy { consecutive_failures: 3, open_ms: 300, ..Policy::default() };
+    let policy = Policy::new().consecutive_failures(3).open_ms(300);
     let host = Host::builder().address("memory").default_policy(policy).build()?;
     // A response that takes longer is cut off, answered with 504, and counts as a timeout.
     let provider = host.breaker("provider").timeout(Duration::from_secs(2));
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Whether the provider behind the route works.
 static UP: AtomicBool = AtomicBool::new(false);
 
-/// Asks the provider.
+/// Calls the provider.
 async fn charge() -> (StatusCode, &'static str) {
     if UP.load(Ordering::Relaxed) {
         (StatusCode::OK, "receipt 17")
@@ -65,7 +65,7 @@ fn visit(server: SocketAddr) -> std::io::Result<()> {
         println!("  /charge  {}", ask(server, "/charge")?);
     }
     println!("  /health  {}", ask(server, "/health")?);
-    println!("It has healed. The first who asks after the window is the probe:");
+    println!("It has healed. The first request after the window is the probe:");
     UP.store(true, Ordering::Relaxed);
     std::thread::sleep(Duration::from_millis(500));
     for _ in 0..2 {

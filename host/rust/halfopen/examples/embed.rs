@@ -8,7 +8,7 @@ use halfopen::{CallError, Decision, Host, Policy};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // `Host::open("sqlite:breakers.db")` would share the breakers with every process that opens the same file.
-    let policy = Policy { consecutive_failures: 3, open_ms: 200, ..Policy::default() };
+    let policy = Policy::new().consecutive_failures(3).open_ms(200);
     let host = Host::builder().address("memory").default_policy(policy).build()?;
     let payments = host.breaker("payments").timeout(Duration::from_secs(2));
     let mut transitions = host.transitions();

@@ -1,16 +1,15 @@
-//! A store of your own, here in some fifty lines for one process. It is checked with the suite that every store has to
-//! pass.
+//! A store of your own, here in fifty lines for one process. The suite that every store has to pass checks it.
 //!
-//! `cargo run --example swap_store`
+//! `cargo run --example swap_store --features conformance`
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use halfopen::store::{CommitOutcome, Cursor, Key, Observed, Page, Snapshot, Store, StoreError, Write};
-use halfopen::{Decision, Host, Transition, conformance};
+use halfopen::{Decision, Host, conformance};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let store = Arc::new(Shelf::default());
+    let store = Arc::new(MyStore::default());
     let broken = conformance::check(&|| store.clone());
     assert!(broken.is_empty(), "the store does not do what it owes: {broken:?}");
     println!("the store meets all {} obligations", conformance::obligations().len());
@@ -23,9 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// All records behind one lock, and how many transitions there ever were.
+/// All records behind one lock, and the number of transitions so far.
 #[derive(Default)]
-struct Shelf(Mutex<(Records, u64)>);
+struct MyStore(Mutex<(Records, u64)>);
 
 type Records = BTreeMap<(String, String), Record>;
 
@@ -33,14 +32,14 @@ type Records = BTreeMap<(String, String), Record>;
 struct Record {
     version: u64,
     data: Option<Vec<u8>>,
-    history: Vec<(u64, Transition)>,
+    history: Vec<(u64, String)>,
 }
 
 fn pair(key: Key<'_>) -> (String, String) {
     (key.namespace.to_owned(), key.dependency.to_owned())
 }
 
-impl Store for Shelf {
+impl Store for MyStore {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
         let record = self.0.lock().unwrap().0.get(&pair(key)).cloned().unwrap_or_default();
         Ok(Snapshot { version: record.version, data: record.data, at: None })
@@ -71,7 +70,7 @@ impl Store for Shelf {
         Ok(live.map(|((_, dependency), _)| dependency.clone()).collect())
     }
 
-    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
+    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
         let (records, _) = &*self.0.lock().unwrap();
         let mut newest: Vec<_> = records.get(&pair(key)).map(|record| record.history.clone()).unwrap_or_default();
         newest.drain(..newest.len().saturating_sub(limit));
@@ -92,7 +91,7 @@ impl Store for Shelf {
         newer.sort_by_key(|(_, (number, _))| *number);
         newer.truncate(limit);
         let next = Cursor::After(newer.last().map_or(after, |(_, (number, _))| *number));
-        let observed = |(dependency, (_, transition)): &(&String, &(u64, Transition))| Observed {
+        let observed = |(dependency, (_, transition)): &(&String, &(u64, String))| Observed {
             dependency: (*dependency).clone(),
             transition: transition.clone(),
         };

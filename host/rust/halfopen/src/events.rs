@@ -14,7 +14,6 @@ pub(crate) fn settled(namespace: &str, dependency: &str, settled: &Result<Settle
             stale(namespace, dependency, &settled.answer);
         }
         Err(BreakerError::Store(error)) => tracing::warn!(namespace, dependency, %error, "the store failed"),
-        Err(BreakerError::Engine(error)) => tracing::error!(namespace, dependency, %error, "the engine failed"),
         Err(_) => {}
     }
 }

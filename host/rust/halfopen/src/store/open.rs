@@ -57,10 +57,9 @@ pub fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
     }
     // One letter is a drive. A mistaken address of another store must not become a file, with a password in its name.
     let is_path = scheme.len() <= 1 || scheme.contains(['/', '\\']);
-    if is_path && !address[scheme.len()..].contains('@') && !address.contains("://") {
-        if let Some(sqlite) = of_scheme("sqlite") {
-            return (sqlite.open)(&format!("sqlite:{address}"));
-        }
+    let looks_like_a_server = address[scheme.len()..].contains('@') || address.contains("://");
+    if let Some(sqlite) = of_scheme("sqlite").filter(|_| is_path && !looks_like_a_server) {
+        return (sqlite.open)(&format!("sqlite:{address}"));
     }
     let forms: Vec<_> = KINDS.iter().map(|kind| format!("`{}`", kind.form)).collect();
     refuse(format!("this build has no store of that kind; give {}", forms.join(", ")))
