@@ -1,11 +1,10 @@
 //! Plain and async calls: what lies between them and wasmtime is written once, as async code.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use blocking::Task;
 use futures_timer::Delay;
 use wasmtime::StoreContextMut;
 use wasmtime::component::{ComponentNamedList, Instance, InstancePre, Lift, Lower, TypedFunc};
@@ -55,11 +54,11 @@ impl Calls {
         }
     }
 
-    /// Does work that blocks. Where the future is dropped, the work goes on: a commit that has begun is made.
+    /// Does work that blocks. Where the future is dropped, work that has begun goes on: a commit is never half made.
     pub async fn block<R: Send + 'static>(self, work: impl FnOnce() -> R + Send + 'static) -> R {
         match self {
             Calls::Plain => work(),
-            Calls::Async => Detaching(Some(blocking::unblock(work))).await,
+            Calls::Async => blocking::unblock(work).await,
         }
     }
 }
@@ -70,27 +69,5 @@ pub(crate) fn plain<R>(future: impl Future<Output = R>) -> R {
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
         Poll::Pending => futures_lite::future::block_on(future),
-    }
-}
-
-/// A task that is detached rather than cancelled when it is dropped.
-struct Detaching<R>(Option<Task<R>>);
-
-impl<R> Future for Detaching<R> {
-    type Output = R;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<R> {
-        match &mut self.0 {
-            Some(task) => Pin::new(task).poll(cx),
-            None => Poll::Pending,
-        }
-    }
-}
-
-impl<R> Drop for Detaching<R> {
-    fn drop(&mut self) {
-        if let Some(task) = self.0.take() {
-            task.detach();
-        }
     }
 }

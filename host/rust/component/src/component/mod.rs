@@ -123,6 +123,13 @@ impl Component {
     }
 }
 
+impl Default for Component {
+    /// [`Component::embedded`].
+    fn default() -> Self {
+        Component::embedded()
+    }
+}
+
 impl fmt::Debug for Component {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Component").field("place", &self.inner.place).field("sha256", &self.sha256()).finish()

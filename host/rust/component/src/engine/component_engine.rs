@@ -41,7 +41,6 @@ struct PooledInstance {
 
 /// Why there is no engine.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
 pub enum ComponentEngineError {
     /// The component cannot be used.
     #[error(transparent)]
