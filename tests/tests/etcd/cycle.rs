@@ -1,11 +1,11 @@
-//! Processes that trip a breaker, probe and close it, over and over, and say what they were told; and the account of it.
+//! Processes that trip a breaker, probe and close it, over and over, and print each result; and the account of them.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use halfopen::{Decision, Outcome, Policy, Receipt, Transition, Verdict};
+use halfopen::{Decision, Outcome, Policy, Receipt, State, Transition};
 use halfopen_tests::process::{Process, order, say};
 
 /// The dependency.
@@ -16,20 +16,10 @@ const THREADS: usize = 4;
 
 /// Everything trips, a probe is due at once, and a lease outlasts an election.
 pub fn policy() -> Policy {
-    Policy {
-        consecutive_failures: 1,
-        failure_rate: None,
-        open_ms: 1,
-        open_max_ms: 1,
-        jitter_percent: 0,
-        lease_ms: 5_000,
-        probe_max_ms: 5_000,
-        fresh_ms: 0,
-        ..Policy::default()
-    }
+    Policy::new().consecutive_failures(1).failure_rate_off().open_ms(1).open_max_ms(1).jitter_percent(0).lease_ms(5_000).probe_max_ms(5_000).fresh_ms(0)
 }
 
-/// The role: until it is told to stop.
+/// The role, until the order to stop.
 pub fn cycle(words: &[String]) {
     let stop = AtomicBool::new(false);
     let host = super::host(&words[0], &policy());
@@ -44,11 +34,13 @@ pub fn cycle(words: &[String]) {
                             let (token, granted) = (guard.token().expect("a probe has a token"), now());
                             thread::sleep(Duration::from_micros(fastrand::u64(..3_000)));
                             let ended = now();
-                            let reported = breaker.report(guard.into_permit(), Outcome::Success, None);
-                            tell(&format!("probe {token} {granted} {ended}"), reported);
+                            let permit = guard.into_permit();
+                            let what = format!("probe {token} {granted} {ended} {}", permit.epoch);
+                            tell(&what, breaker.report(permit, Outcome::Success));
                         }
                         Ok(Decision::Proceed(guard)) => {
-                            tell("call", breaker.report(guard.into_permit(), Outcome::Failure, None));
+                            let permit = guard.into_permit();
+                            tell(&format!("call {}", permit.epoch), breaker.report(permit, Outcome::Failure));
                         }
                         Ok(Decision::Defer(_)) => thread::sleep(Duration::from_millis(1)),
                         Err(error) => {
@@ -64,11 +56,10 @@ pub fn cycle(words: &[String]) {
     });
 }
 
+/// Says the result of a report: its verdict, the permit, and the epoch of the permit.
 fn tell(what: &str, reported: Result<Receipt, halfopen::BreakerError>) {
     match reported {
-        Ok(Receipt { verdict: Verdict::Applied, transitions, .. }) => {
-            say(format_args!("applied {what} {}", serde_json::to_string(&transitions).expect("they are plain")));
-        }
+        Ok(receipt) if receipt.is_applied() => say(format_args!("applied {what}")),
         Ok(_) => say(format_args!("stale {what}")),
         Err(error) => say(format_args!("error {error}")),
     }
@@ -79,7 +70,7 @@ fn now() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970").as_micros()
 }
 
-/// A herd at work, and what it was told.
+/// A herd at work, and its lines.
 pub struct Herd {
     processes: Vec<thread::JoinHandle<Vec<String>>>,
     orders: Vec<std::sync::mpsc::Sender<()>>,
@@ -114,7 +105,7 @@ impl Herd {
         Herd { processes, orders, acknowledged }
     }
 
-    /// Waits until so many more probes were acknowledged.
+    /// Waits for this many more acknowledged probes.
     pub fn go_on(&self, many: usize) {
         let before = self.acknowledged.load(Ordering::Relaxed);
         halfopen_tests::breakers::until("the herd goes on", || {
@@ -122,36 +113,40 @@ impl Herd {
         });
     }
 
-    /// Ends it; what it was told.
+    /// Ends the herd, and returns its lines.
     pub fn stop(self) -> Vec<String> {
         self.orders.iter().for_each(|order| order.send(()).expect("it listens"));
         self.processes.into_iter().flat_map(|process| process.join().expect("a herd that ended well")).collect()
     }
 }
 
-/// Checks what a herd was told against each other, and against the history.
+/// Checks the lines of a herd against each other, and against the history.
 pub fn check(lines: &[String], history: &[Transition]) {
     let mut leases: Vec<(u64, u128, u128)> = Vec::new();
     let mut tokens = HashSet::new();
-    let kept: HashSet<&Transition> = history.iter().collect();
+    let kept: HashSet<(State, u64)> = history.iter().map(|kept| (kept.to, kept.epoch)).collect();
     let (mut acknowledged, mut errors) = (0, 0);
     for line in lines {
-        if let Some(rest) = line.strip_prefix("applied ") {
-            let transitions = &rest[rest.find('[').expect("transitions follow")..];
-            for transition in serde_json::from_str::<Vec<Transition>>(transitions).expect("transitions") {
-                assert!(kept.contains(&transition), "acknowledged, and not in the history: {transition:?}");
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |index: usize| words[index].parse::<u128>().expect("a number");
+        match words[..] {
+            ["applied", what, .., epoch] => {
+                let epoch: u64 = epoch.parse().expect("an epoch");
+                // One failure trips, and one success closes.
+                let to = if what == "probe" { State::Closed } else { State::Open };
+                assert!(kept.contains(&(to, epoch + 1)), "acknowledged, and not in the history: {line}");
                 acknowledged += 1;
             }
+            ["error", ..] => errors += 1,
+            _ => {}
         }
-        if let Some(rest) = line.strip_prefix("applied probe ").or_else(|| line.strip_prefix("stale probe ")) {
-            let numbers: Vec<u128> = rest.split(' ').map_while(|word| word.parse().ok()).collect();
-            let [token, granted, ended] = numbers[..] else { panic!("a line of another form: {line}") };
+        if let ["applied" | "stale", "probe", ..] = words[..] {
+            let (token, granted, ended) = (number(2) as u64, number(3), number(4));
             assert!(tokens.insert(token), "the token {token} was given twice");
-            if line.starts_with("applied") {
-                leases.push((token as u64, granted, ended));
+            if words[0] == "applied" {
+                leases.push((token, granted, ended));
             }
         }
-        errors += usize::from(line.starts_with("error"));
     }
     // A lease whose report counted was live from before it was handed out until after its holder had begun to report.
     leases.sort_unstable_by_key(|(_, granted, _)| *granted);
@@ -168,6 +163,6 @@ pub fn check(lines: &[String], history: &[Transition]) {
             "{after:?}"
         );
     }
-    println!("{} probes and {acknowledged} transitions acknowledged, {errors} errors", leases.len());
+    println!("{} probes and {acknowledged} reports acknowledged, {errors} errors", leases.len());
     assert!(!leases.is_empty());
 }

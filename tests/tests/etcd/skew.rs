@@ -1,125 +1,31 @@
-//! Machines whose clocks are off.
+//! Leases on machines whose clocks may differ.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use halfopen::store::etcd::EtcdStore;
-use halfopen::store::{CommitOutcome, Key, Snapshot, Store as _, StoreError, Write};
-use halfopen::{BreakerError, Clock, Host, OpenError, Policy, SystemClock};
+use halfopen::{BreakerError, Host, OpenError};
 use halfopen_tests::breakers::{make_due, policy};
 
+use super::host;
 use super::server::Cluster;
-use super::{host, options};
 
-const KEY: Key<'static> = Key { namespace: "n", dependency: "a" };
-
-/// A machine's clock, so many ms off.
-struct Off(Arc<AtomicI64>);
-
-impl Clock for Off {
-    fn now(&self) -> u64 {
-        SystemClock.now().saturating_add_signed(self.0.load(Ordering::SeqCst))
-    }
-}
-
-/// A store on a machine whose clock is off, and by how much.
-fn off_by(address: &str, offset: i64) -> (EtcdStore, Arc<AtomicI64>) {
-    let offset = Arc::new(AtomicI64::new(offset));
-    let mut options = options(address);
-    options.clock = Arc::new(Off(offset.clone()));
-    (EtcdStore::open(&options).expect("it opens"), offset)
-}
-
-fn put(store: &EtcdStore, based_on: u64) -> Result<Vec<CommitOutcome>, StoreError> {
-    let write = Write { key: KEY, based_on, version: based_on + 1, data: Some(b"x"), transitions: &[], history: 1 };
-    store.commit(&[write])
-}
-
-fn at(snapshot: &Snapshot) -> u64 {
-    snapshot.at.expect("this store tells the time")
-}
-
-/// What a refusal says.
-fn refusal<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
-    match result {
-        Err(StoreError::Denied { why, .. }) => why,
-        other => panic!("a clock that is off was served: {other:?}"),
-    }
-}
-
-pub fn a_machine_whose_clock_is_off_is_refused_and_told_by_how_much() {
-    let Some(cluster) = Cluster::single(&[]) else { return };
-    let address = cluster.address(&[0], "skew?max_skew=400ms");
-    let (right, _) = off_by(&address, 0);
-    put(&right, 0).expect("a right clock is served");
-    for (offset, word) in [(700, "ahead of"), (-700, "behind"), (86_400_000, "ahead of"), (-86_400_000, "behind")] {
-        let (wrong, _) = off_by(&address, offset);
-        for why in [refusal(wrong.load(KEY)), refusal(put(&wrong, 1))] {
-            assert!(why.contains("the clock of this machine") && why.contains(word), "{offset}: {why}");
-            let by: i64 = why.split("at least ").nth(1).and_then(|rest| rest.split(' ').next()?.parse().ok()).unwrap();
-            assert!(by >= 200 && by <= offset.abs() + 1, "{offset}: {why}");
-        }
-        assert_eq!(right.load(KEY).expect("a right clock is served").version, 1);
-    }
-}
-
-pub fn a_clock_within_the_bound_serves_and_does_not_turn_time_back() {
-    let Some(cluster) = Cluster::single(&[]) else { return };
-    let address = cluster.address(&[0], "within?max_skew=10s");
-    let ((ahead, _), (behind, _)) = (off_by(&address, 3_000), off_by(&address, -3_000));
-    let mut latest = 0;
-    for version in 0..10 {
-        let store = if version % 2 == 0 { &ahead } else { &behind };
-        let now = at(&store.load(KEY).expect("it is within the bound"));
-        assert!(now >= latest, "time turned back by {} ms", latest - now);
-        latest = now;
-        assert_eq!(put(store, version), Ok(vec![CommitOutcome::Committed]));
-    }
-}
-
-pub fn a_clock_that_steps_while_in_use_is_refused_at_once_and_served_when_it_is_right_again() {
-    let Some(cluster) = Cluster::single(&[]) else { return };
-    let (store, offset) = off_by(&cluster.address(&[0], "step?max_skew=1s"), 0);
-    put(&store, 0).expect("a right clock is served");
-    for step in [5_000, -5_000] {
-        offset.store(step, Ordering::SeqCst);
-        refusal(put(&store, 1));
-        refusal(store.load(KEY));
-        offset.store(0, Ordering::SeqCst);
-        assert_eq!(store.load(KEY).expect("it is right again").version, 1, "nothing was written meanwhile");
-    }
-}
-
-pub fn a_record_dated_in_the_future_neither_stops_a_right_clock_nor_carries_it_along() {
-    let Some(cluster) = Cluster::single(&[]) else { return };
-    // Let through by a bound that is too wide, as if all clocks were set back since.
-    let (ahead, _) = off_by(&cluster.address(&[0], "future?max_skew=3600s"), 600_000);
-    put(&ahead, 0).expect("it is within its bound");
-    let (right, _) = off_by(&cluster.address(&[0], "future?max_skew=1s"), 0);
-    let now = at(&right.load(KEY).expect("a right clock is served"));
-    assert!(now < SystemClock.now() + 60_000, "it was carried along");
-    assert_eq!(put(&right, 1), Ok(vec![CommitOutcome::Committed]));
-}
-
-pub fn a_lease_below_twice_the_bound_is_refused_wherever_it_comes_from() {
-    let Some(cluster) = Cluster::single(&[]) else { return };
+pub fn a_lease_below_twice_the_skew_is_refused() {
+    let cluster = Cluster::single(&[]);
     let (wide, narrow) = (cluster.address(&[0], "lease?max_skew=2s"), cluster.address(&[0], "lease?max_skew=100ms"));
-    let short = Policy { lease_ms: 3_999, ..policy() };
-    let long = Policy { lease_ms: 4_000, ..short };
-    let names_it = |text: String| assert!(text.contains("lease-ms: 3999 is below 4000"), "{text}");
-    match Host::builder().address(&wide).default_policy(short).build() {
+    let short = policy().lease_ms(3_999);
+    let long = policy().lease_ms(4_000);
+    let names_it = |text: String| assert!(text.contains("lease_ms") && text.contains("3999, below 4000"), "{text}");
+    match Host::builder().address(&wide).default_policy(short.clone()).build() {
         Err(error @ OpenError::InvalidPolicy(_)) => names_it(error.to_string()),
         other => panic!("as the default: {other:?}"),
     }
     let breaker = host(&wide, &long).breaker("pay");
-    let error = breaker.configure(&short).expect_err("it is too short");
+    let error = breaker.configure(&short, "").expect_err("it is too short");
     assert!(matches!(error, BreakerError::InvalidPolicy(_)), "{error}");
     names_it(error.to_string());
-    breaker.configure(&Policy { open_ms: 2, ..long }).expect("it is long enough");
+    breaker.configure(&long.open_ms(2), "").expect("it is long enough");
     // Another process, with a bound of its own, may have configured it.
     let other = host(&narrow, &short).breaker("pay");
-    other.configure(&short).expect("it is long enough for the smaller bound");
+    other.configure(&short, "").expect("it is long enough for the smaller bound");
     make_due(&other);
     names_it(breaker.acquire().map(drop).expect_err("a probe under it").to_string());
     assert!(breaker.inspect().expect("an inspection").leases.is_empty(), "nothing was written");
