@@ -1,11 +1,11 @@
-//! A store of your own, here in fifty lines for one process. The suite that every store has to pass checks it.
+//! A store of your own, here in a hundred lines for one process. The suite that every store has to pass checks it.
 //!
 //! `cargo run --example swap_store --features conformance`
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use halfopen::store::{CommitOutcome, Cursor, Key, Observed, Page, Snapshot, Store, StoreError, Write};
+use halfopen::store::{CommitOutcome, Cursor, FORGOTTEN, Key, Observed, Page, Snapshot, Store, StoreError, Write};
 use halfopen::{Decision, Host, conformance};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,88 +22,116 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// All records behind one lock, and the number of transitions so far.
+/// All records behind one lock.
 #[derive(Default)]
-struct MyStore(Mutex<(Records, u64)>);
+struct MyStore(Mutex<Records>);
 
-type Records = BTreeMap<(String, String), Record>;
-
-#[derive(Clone, Default)]
-struct Record {
-    version: u64,
-    data: Option<Vec<u8>>,
-    history: Vec<(u64, String)>,
+#[derive(Default)]
+struct Records {
+    /// The version and the data of each.
+    by_pair: BTreeMap<Pair, (u64, Option<Vec<u8>>)>,
+    /// The transitions of all, in order.
+    log: Vec<Entry>,
+    logged: u64,
 }
 
-fn pair(key: Key<'_>) -> (String, String) {
-    (key.namespace.to_owned(), key.dependency.to_owned())
+/// A namespace and a dependency.
+type Pair = (String, String);
+
+struct Entry {
+    number: u64,
+    pair: Pair,
+    transition: String,
+    of_removal: bool,
+}
+
+impl Records {
+    fn snapshot(&self, pair: &Pair) -> Snapshot {
+        let (version, data) = self.by_pair.get(pair).cloned().unwrap_or_default();
+        Snapshot { version, data, at: None }
+    }
+
+    fn write(&mut self, write: &Write<'_>) -> CommitOutcome {
+        let pair = (write.key.namespace.to_owned(), write.key.dependency.to_owned());
+        let present = self.snapshot(&pair);
+        if present.version != write.based_on {
+            return CommitOutcome::Stale(present);
+        }
+        self.by_pair.insert(pair.clone(), (write.version, write.data.map(<[u8]>::to_vec)));
+        let of_removal = write.data.is_none();
+        for transition in write.transitions {
+            self.logged += 1;
+            self.log.push(Entry {
+                number: self.logged,
+                pair: pair.clone(),
+                transition: transition.clone(),
+                of_removal,
+            });
+        }
+        let history = if of_removal { 0 } else { write.history };
+        self.keep_newest(history, |entry| !entry.of_removal && entry.pair == pair);
+        self.keep_newest(FORGOTTEN, |entry| entry.of_removal && entry.pair.0 == pair.0);
+        CommitOutcome::Committed
+    }
+
+    fn keep_newest(&mut self, keep: usize, is_one: impl Fn(&Entry) -> bool) {
+        let mut surplus = self.log.iter().filter(|entry| is_one(entry)).count().saturating_sub(keep);
+        self.log.retain(|entry| {
+            let goes = surplus > 0 && is_one(entry);
+            surplus -= usize::from(goes);
+            !goes
+        });
+    }
 }
 
 impl Store for MyStore {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        let record = self.0.lock().unwrap().0.get(&pair(key)).cloned().unwrap_or_default();
-        Ok(Snapshot { version: record.version, data: record.data, at: None })
+        Ok(self.0.lock().unwrap().snapshot(&(key.namespace.to_owned(), key.dependency.to_owned())))
     }
 
     fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
-        let (records, count) = &mut *self.0.lock().unwrap();
-        let commit = |write: &Write<'_>| {
-            let record = records.entry(pair(write.key)).or_default();
-            if record.version != write.based_on {
-                return CommitOutcome::Stale(Snapshot { version: record.version, data: record.data.clone(), at: None });
-            }
-            (record.version, record.data) = (write.version, write.data.map(<[u8]>::to_vec));
-            for transition in write.transitions {
-                *count += 1;
-                record.history.push((*count, transition.clone()));
-            }
-            let keep = write.data.map_or(0, |_| write.history);
-            record.history.drain(..record.history.len().saturating_sub(keep));
-            CommitOutcome::Committed
-        };
-        Ok(writes.iter().map(commit).collect())
+        let mut records = self.0.lock().unwrap();
+        Ok(writes.iter().map(|write| records.write(write)).collect())
     }
 
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
-        let (records, _) = &*self.0.lock().unwrap();
-        let live = records.iter().filter(|((space, _), record)| space == namespace && record.data.is_some());
-        Ok(live.map(|((_, dependency), _)| dependency.clone()).collect())
+        let records = self.0.lock().unwrap();
+        let of_namespace =
+            records.by_pair.iter().filter(|((space, _), (_, data))| space == namespace && data.is_some());
+        Ok(of_namespace.map(|((_, dependency), _)| dependency.clone()).collect())
     }
 
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
-        let (records, _) = &*self.0.lock().unwrap();
-        let mut newest: Vec<_> = records.get(&pair(key)).map(|record| record.history.clone()).unwrap_or_default();
+        let records = self.0.lock().unwrap();
+        let is_one =
+            |entry: &&Entry| !entry.of_removal && entry.pair.0 == key.namespace && entry.pair.1 == key.dependency;
+        let mut newest: Vec<_> = records.log.iter().filter(is_one).map(|entry| entry.transition.clone()).collect();
         newest.drain(..newest.len().saturating_sub(limit));
-        Ok(newest.into_iter().map(|(_, transition)| transition).collect())
+        Ok(newest)
     }
 
     fn transitions(&self, namespace: &str, after: Cursor, limit: usize) -> Result<Page, StoreError> {
-        let (records, count) = &*self.0.lock().unwrap();
+        let records = self.0.lock().unwrap();
         let after = match after {
             Cursor::Start => 0,
-            Cursor::End => *count,
+            Cursor::End => records.logged,
             Cursor::After(number) => number,
         };
-        let of_space = records.iter().filter(|((space, _), _)| space == namespace);
-        let all =
-            of_space.flat_map(|((_, dependency), record)| record.history.iter().map(move |seen| (dependency, seen)));
-        let mut newer: Vec<_> = all.filter(|(_, (number, _))| *number > after).collect();
-        newer.sort_by_key(|(_, (number, _))| *number);
-        newer.truncate(limit);
-        let next = Cursor::After(newer.last().map_or(after, |(_, (number, _))| *number));
-        let observed = |(dependency, (_, transition)): &(&String, &(u64, String))| Observed {
-            dependency: (*dependency).clone(),
-            transition: transition.clone(),
-        };
+        let newer = records.log.iter().filter(|entry| entry.pair.0 == namespace && entry.number > after);
+        let newer: Vec<&Entry> = newer.take(limit).collect();
+        let next = Cursor::After(newer.last().map_or(after, |entry| entry.number));
+        let observed =
+            |entry: &&Entry| Observed { dependency: entry.pair.1.clone(), transition: entry.transition.clone() };
         Ok(Page { transitions: newer.iter().map(observed).collect(), next })
     }
 
     fn remove_namespace(&self, namespace: &str) -> Result<(), StoreError> {
-        let (records, _) = &mut *self.0.lock().unwrap();
-        for (_, record) in records.iter_mut().filter(|((space, _), _)| space == namespace) {
+        let mut records = self.0.lock().unwrap();
+        for (_, record) in records.by_pair.iter_mut().filter(|((space, _), _)| space == namespace) {
             // The version stays, so that none is ever given twice.
-            *record = Record { version: record.version + 1, ..Record::default() };
+            *record = (record.0 + 1, None);
         }
+        records.log.retain(|entry| entry.pair.0 != namespace);
         Ok(())
     }
 }

@@ -40,6 +40,18 @@ impl From<store::OpenError> for OpenError {
     }
 }
 
+impl From<BreakerError> for OpenError {
+    /// The error of an engine that could not be made.
+    fn from(error: BreakerError) -> Self {
+        match error {
+            BreakerError::InvalidPolicy(faults) => OpenError::InvalidPolicy(faults),
+            BreakerError::Store(error) => OpenError::Store(error),
+            BreakerError::Engine(error) => OpenError::Engine(error),
+            other => OpenError::Engine(EngineError::Broken { why: other.to_string() }),
+        }
+    }
+}
+
 /// Why a call through a breaker has no value.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError<E> {

@@ -2,7 +2,6 @@ use std::sync::Arc;
 
 #[cfg(feature = "component")]
 use halfopen_component::{Component, ComponentEngine, ComponentEngineError, Limits};
-use halfopen_contract::BreakerError;
 use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::Engine;
 
@@ -50,22 +49,13 @@ impl EngineChoice {
             #[cfg(feature = "native")]
             EngineChoice::Native => match halfopen_native::NativeEngine::new(default_policy) {
                 Ok(engine) => Ok(Arc::new(engine)),
-                Err(error) => Err(refused(error)),
+                Err(error) => Err(error.into()),
             },
             EngineChoice::Own(engine) => Ok(engine),
             #[cfg(not(any(feature = "component", feature = "native")))]
-            EngineChoice::Missing => Err(refused(BreakerError::Other(
-                "this build has no engine: turn on feature `component` or `native`, or give one".to_owned(),
-            ))),
+            EngineChoice::Missing => Err(OpenError::Engine(halfopen_contract::EngineError::Broken {
+                why: "this build has no engine: turn on feature `component` or `native`, or give one".to_owned(),
+            })),
         }
-    }
-}
-
-#[cfg(any(feature = "native", not(feature = "component")))]
-fn refused(error: BreakerError) -> OpenError {
-    match error {
-        BreakerError::InvalidPolicy(faults) => OpenError::InvalidPolicy(faults),
-        BreakerError::Engine(error) => OpenError::Engine(error),
-        other => OpenError::Engine(halfopen_contract::EngineError::Broken { why: other.to_string() }),
     }
 }

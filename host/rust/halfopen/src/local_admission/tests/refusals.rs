@@ -21,14 +21,16 @@ fn a_refusal_from_memory_has_the_rest_of_the_wait() {
 }
 
 #[test]
-fn a_forced_open_breaker_defers_for_the_same_time_each_time() {
+fn a_cached_refusal_ends_with_the_override() {
     let machine = Machine::new(plain());
     let breaker = machine.process().breaker("a");
-    breaker.force(Mode::Open, None, "").unwrap();
-    for _ in 0..3 {
-        assert_eq!(refused(&breaker).retry_after, 5_000);
-        machine.advance(100);
-    }
+    breaker.force(Mode::Open, Some(200 * MS), "").unwrap();
+    assert_eq!(refused(&breaker).retry_after, 200);
+    machine.advance(100);
+    let left = refused(&breaker);
+    assert_eq!((left.reason, left.retry_after, left.fresh_for), (DeferReason::ForcedOpen, 100, 100));
+    machine.advance(100);
+    assert!(!matches!(breaker.acquire().unwrap(), Decision::Defer(_)));
 }
 
 #[test]
