@@ -1,5 +1,4 @@
-//! The replay files of the repository on the native engine, over a store in memory: a test each. It is the fast target that
-//! judges mutants of the rules.
+//! The replay files of the repository on the native engine, over a store in memory: each in a host, and on the bare engine.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,15 +17,20 @@ fn main() -> ExitCode {
         .collect();
     files.sort();
     assert!(!files.is_empty(), "{} holds no replay file", folder.display());
-    let trials = files.into_iter().map(|file| {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Trial::test(name, move || holds(&file))
+    let kinds: [(&str, fn() -> Replay); 2] = [
+        ("host", || Replay::host(|host| host.native())),
+        ("engine", || Replay::engine(|policy| Ok(Arc::new(NativeEngine::new(policy)?)))),
+    ];
+    let trials = kinds.into_iter().flat_map(|(kind, replay)| {
+        files.iter().cloned().map(move |file| {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            Trial::test(name, move || holds(&file, &replay())).with_kind(kind)
+        })
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
-fn holds(file: &Path) -> Result<(), Failed> {
-    let replay = Replay::engine(|policy| Ok(Arc::new(NativeEngine::new(policy)?)));
+fn holds(file: &Path, replay: &Replay) -> Result<(), Failed> {
     let summary = replay.run(&Scenario::read(file)?)?;
     if summary.holds() {
         return Ok(());

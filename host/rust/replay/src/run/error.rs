@@ -1,5 +1,5 @@
-use halfopen_contract::BreakerError;
-use halfopen_contract::store::{OpenError, StoreError};
+use halfopen::OpenError;
+use halfopen_contract::store::StoreError;
 
 use crate::scenario::ScenarioError;
 
@@ -11,12 +11,9 @@ pub enum ReplayError {
     /// The file is not well-formed, or the policy of its first line is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A `restart` step could not open the store again.
+    /// The store or the host under test could not be opened.
     #[error(transparent)]
-    OpenStore(#[from] OpenError),
-    /// The host under test could not be opened.
-    #[error(transparent)]
-    OpenTarget(BreakerError),
+    Open(#[from] OpenError),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),

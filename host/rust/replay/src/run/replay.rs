@@ -1,17 +1,18 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use halfopen::{HostBuilder, OpenError};
 use halfopen_contract::BreakerError;
 use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::Engine;
-use halfopen_contract::store::{MemoryStore, OpenError, Store};
+use halfopen_contract::store::{MemoryStore, Store};
 
 use super::error::ReplayError;
 use super::stage::{OpenStore, OpenTarget, Stage};
 use super::steps::Run;
 use super::summary::{StepAnswer, Summary};
 use crate::scenario::Scenario;
-use crate::target::{EngineTarget, Setup, Target};
+use crate::target::{EngineTarget, HostTarget, Setup, Target};
 
 /// Runs scenarios against hosts of one kind, on a store in memory unless another is given.
 #[must_use]
@@ -22,17 +23,23 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Against hosts that a function opens: at the beginning of a run, and again at each `restart` step.
-    pub fn new(open: impl Fn(Setup) -> Result<Box<dyn Target>, BreakerError> + Send + Sync + 'static) -> Self {
-        Replay { store: Arc::new(MemoryStore::new()), reopen_store: None, open_target: Box::new(open) }
+    /// Against hosts of crate `halfopen`, without local admission. `configure` is handed the builder of each, to choose the
+    /// engine for one.
+    pub fn host(configure: impl Fn(HostBuilder) -> HostBuilder + Send + Sync + 'static) -> Self {
+        Replay::target(move |setup| Ok(Box::new(HostTarget::open(setup, &configure)?)))
     }
 
-    /// Against bare engines, without a host. A function makes an engine with the default policy of the file.
+    /// Against bare engines, without a host. `make` makes an engine with the default policy of the file.
     pub fn engine(make: impl Fn(&Policy) -> Result<Arc<dyn Engine>, BreakerError> + Send + Sync + 'static) -> Self {
-        Replay::new(move |setup| {
+        Replay::target(move |setup| {
             let engine = make(&setup.default_policy)?;
             Ok(Box::new(EngineTarget::new(engine, setup)))
         })
+    }
+
+    /// Against hosts of another make. `open` is called at the beginning of a run, and again at each `restart` step.
+    pub fn target(open: impl Fn(Setup) -> Result<Box<dyn Target>, OpenError> + Send + Sync + 'static) -> Self {
+        Replay { store: Arc::new(MemoryStore::new()), reopen_store: None, open_target: Box::new(open) }
     }
 
     /// On this store, which stays open when a `restart` step closes the host.

@@ -1,9 +1,10 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-use halfopen_contract::store::{OpenError, Store, StoreError};
+use halfopen::OpenError;
+use halfopen_contract::list_faults;
+use halfopen_contract::store::{Store, StoreError};
 use halfopen_contract::time::ManualClock;
-use halfopen_contract::{BreakerError, list_faults};
 
 use super::clockless::Clockless;
 use super::error::ReplayError;
@@ -14,7 +15,7 @@ use crate::target::{Setup, Target};
 pub type OpenStore = dyn Fn() -> Result<Arc<dyn Store>, OpenError> + Send + Sync;
 
 /// Opens a host under test.
-pub type OpenTarget = dyn Fn(Setup) -> Result<Box<dyn Target>, BreakerError> + Send + Sync;
+pub type OpenTarget = dyn Fn(Setup) -> Result<Box<dyn Target>, OpenError> + Send + Sync;
 
 /// What outlives the host in a run: the store with a namespace of the run's own, and the clock. Dropped, it removes the
 /// namespace.
@@ -61,11 +62,11 @@ impl<'a> Stage<'a> {
             default_policy: self.scenario.policy.clone(),
         };
         (self.open_target)(setup).map_err(|error| match error {
-            BreakerError::InvalidPolicy(faults) => {
+            OpenError::InvalidPolicy(faults) => {
                 let why = format!("the policy is invalid: {}", list_faults(&faults));
                 ScenarioError::Malformed { line: 1, why }.into()
             }
-            other => ReplayError::OpenTarget(other),
+            other => other.into(),
         })
     }
 

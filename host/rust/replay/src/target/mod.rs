@@ -1,6 +1,7 @@
 //! The hosts under test.
 
 mod engine;
+mod host;
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use halfopen_contract::store::Store;
 use halfopen_contract::time::ManualClock;
 
 pub use engine::EngineTarget;
+pub use host::HostTarget;
 
 /// A host under test: it runs the steps of a replay file, one by one.
 ///
@@ -36,6 +38,6 @@ pub struct Setup {
     /// The seed of the randomness.
     pub seed: u64,
     /// The policy of dependencies without one of their own. It may be invalid: then opening fails with
-    /// [`BreakerError::InvalidPolicy`].
+    /// [`OpenError::InvalidPolicy`](halfopen::OpenError::InvalidPolicy).
     pub default_policy: Policy,
 }
