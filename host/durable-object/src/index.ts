@@ -1,8 +1,6 @@
 /**
  * A circuit breaker for Cloudflare Workers. The state machine is a WebAssembly component; one SQLite-backed Durable Object
  * per dependency runs it, and exactly one caller probes the dependency when it may have healed.
- *
- * @module
  */
 export { Breaker, breaker } from "./client/breaker.js";
 export { type CallContext, type CallOptions, type CallResult, CallTimedOut, type Called, type Ended } from "./client/call.js";

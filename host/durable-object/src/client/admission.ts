@@ -1,8 +1,6 @@
 /**
  * Admission: by the cached decision of the isolate, by the object, or by the choice for an object out of reach; and the
  * delivery of the outcomes.
- *
- * @module
  */
 import { BreakerError, type Fault, type Reply } from "../contract/faults.js";
 import type { Admission, Decision, Deferral, Receipt, Report, Settled } from "../contract/types.js";

@@ -1,8 +1,4 @@
-/**
- * Work of a request that goes on after its response, and when its client disconnects. The runtime grants it 30 seconds.
- *
- * @module
- */
+/** Work of a request that goes on after its response, and when its client disconnects. The runtime grants it 30 seconds. */
 import { waitUntil } from "cloudflare:workers";
 
 import { messageOf } from "../contract/faults.js";

@@ -1,8 +1,5 @@
-/**
- * The client of a breaker, for code in Workers.
- *
- * @module
- */
+/** The client of a breaker, for code in Workers. */
+import { orAborted } from "../contract/abort.js";
 import type { Inspection, PolicyInForce, PolicyInput, Transition } from "../contract/documents.js";
 import { BreakerError, invalidArgument } from "../contract/faults.js";
 import type { Mode, Operator, Outcome, Receipt, Report, Tally } from "../contract/types.js";
@@ -170,8 +167,14 @@ export class Breaker {
 
   async #call<T>(work: (context: CallContext) => T | PromiseLike<T>, given: CallOptions<T>): Promise<CallResult<T>> {
     const options = checkedCall(given, this.#options.timeoutMs);
+    options.signal?.throwIfAborted();
     const asked = instant();
-    const answer = await this.#acquire();
+    const acquired = this.#acquire();
+    const answer = await (options.signal === undefined ? acquired : orAborted(acquired, options.signal)).catch((error: unknown) => {
+      // A permit that comes for a caller who has left is given back.
+      if (options.signal?.aborted === true) afterwards(acquired.then((late) => (late.deferred ? null : late.release())));
+      throw error;
+    });
     return answer.deferred ? answer : make(answer, asked, work, options);
   }
 

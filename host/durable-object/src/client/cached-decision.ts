@@ -1,8 +1,6 @@
 /**
  * The cached decision of an isolate for one dependency. The isolate admits and defers by the component's last answer, for
  * the time that the answer allows. It holds no rule of its own.
- *
- * @module
  */
 import type { Admission, Decision, Deferral, Receipt } from "../contract/types.js";
 import { type Instant, ago, instant } from "./instant.js";

@@ -1,15 +1,11 @@
-/**
- * Makes one call that has been admitted, and reports it.
- *
- * @module
- */
+/** Makes one call that has been admitted, and reports it. */
+import { orAborted } from "../contract/abort.js";
 import { invalidArgument } from "../contract/faults.js";
 import { retryAfterMs } from "../contract/retry-after.js";
 import type { Outcome, Receipt, Report } from "../contract/types.js";
-import { kind } from "../contract/values.js";
-import { warn } from "./background.js";
+import { fields, kind, ms } from "../contract/values.js";
+import { afterwards, warn } from "./background.js";
 import { type Instant, ago, instant } from "./instant.js";
-import { fields, ms } from "./options.js";
 import { type Basis, type Deferred, type Permit, asReport } from "./permit.js";
 
 /** How a call ended. */
@@ -32,7 +28,10 @@ export interface CallOptions<T> {
    * The limit of a probe ends before its lease can end.
    */
   timeoutMs?: number | undefined;
-  /** Cancels the call: it then says nothing about the dependency. A time limit of your own belongs into `timeoutMs`. */
+  /**
+   * Ends the call for its caller at once when it is aborted: the call then says nothing about the dependency, but counts as a
+   * timeout where the reason is a `TimeoutError`.
+   */
   signal?: AbortSignal | undefined;
   /**
    * The outcome of a call that has ended, with its cause and `retryAfterMs` where they are known. By default a `Response`
@@ -92,16 +91,25 @@ export async function make<T>(
   const { role, token, basis } = permit;
   const begun = instant();
   const stopRenewing = renewing(permit, asked);
-  const limit = new Limit(timeLimit(permit, asked, options.timeoutMs), options.signal);
+  const limit = new AbortController();
+  const limitMs = timeLimit(permit, asked, options.timeoutMs);
+  const timer = setTimeout(() => limit.abort(new CallTimedOut(`the call took longer than ${limitMs} ms`)), limitMs);
+  const signal = options.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, options.signal]);
   let ended: Ended<T>;
   try {
-    ended = { value: await limit.race(Promise.resolve(work({ signal: limit.signal, role, token }))) };
+    ended = { value: await orAborted(work({ signal, role, token }), signal) };
   } catch (error) {
     ended = { error };
   }
-  limit.end();
+  clearTimeout(timer);
   stopRenewing();
-  const receipt = await settled(permit, () => outcomeOf(ended, options), begun);
+  const reported = settled(permit, () => outcomeOf(ended, options), begun);
+  if ("error" in ended && options.signal?.aborted === true) {
+    // Its caller waits no longer.
+    afterwards(reported);
+    throw ended.error;
+  }
+  const receipt = await reported;
   if ("error" in ended) throw ended.error;
   return { deferred: false, value: ended.value, role, basis, receipt };
 }
@@ -127,53 +135,32 @@ async function settled(permit: Permit, outcome: () => Outcome | Report, begun: I
 function outcomeOf<T>(ended: Ended<T>, { signal, classify }: CallOptions<T>): Outcome | Report {
   if ("error" in ended) {
     if (ended.error instanceof CallTimedOut) return { outcome: "timeout", cause: ended.error.message };
-    if (signal?.aborted === true) return "ignored";
+    if (signal?.aborted === true) return isTimeout(signal.reason) ? { outcome: "timeout", cause: causeOf(signal.reason) } : "ignored";
   }
   return (classify ?? byDefault)(ended);
 }
 
 function byDefault(ended: Ended<unknown>): Outcome | Report {
   if ("error" in ended) {
-    const { error } = ended;
-    const outcome = error instanceof Error && error.name === "TimeoutError" ? "timeout" : "failure";
-    return { outcome, cause: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+    return { outcome: isTimeout(ended.error) ? "timeout" : "failure", cause: causeOf(ended.error) };
   }
   const { value } = ended;
   if (!(value instanceof Response) || value.status < 500) return "success";
   return { outcome: "failure", cause: `HTTP ${value.status}`, retryAfterMs: retryAfterMs(value) };
 }
 
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "TimeoutError";
+}
+
+function causeOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
 /** The time limit of a call in ms. A probe has nine tenths of the longest lease, so that the report of a hang still counts. */
 function timeLimit({ longestMs }: Permit, asked: Instant, timeoutMs: number): number {
   if (longestMs === null) return timeoutMs;
   return Math.min(timeoutMs, Math.max(1, Math.floor(longestMs * 0.9 - ago(asked, instant()))));
-}
-
-/** The time limit of a running call. */
-class Limit {
-  readonly signal: AbortSignal;
-  readonly #over: Promise<never>;
-  #timer: ReturnType<typeof setTimeout> | null = null;
-
-  constructor(timeoutMs: number, signal: AbortSignal | undefined) {
-    const controller = new AbortController();
-    this.signal = signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]);
-    this.#over = new Promise((_, reject) => {
-      this.#timer = setTimeout(() => {
-        const error = new CallTimedOut(`the call took longer than ${timeoutMs} ms`);
-        controller.abort(error);
-        reject(error);
-      }, timeoutMs);
-    });
-  }
-
-  race<T>(work: Promise<T>): Promise<T> {
-    return Promise.race([work, this.#over]);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
 }
 
 /** Renews the lease of a probe at a third of its length, until it is stopped or the lease is lost. */

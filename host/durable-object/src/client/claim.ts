@@ -1,8 +1,6 @@
 /**
  * A claim of one request on work that all requests of an isolate share. Promises belong to one request, so the other
  * requests look at the claim from time to time instead.
- *
- * @module
  */
 import { type Instant, ago, instant, sleep } from "./instant.js";
 

@@ -1,8 +1,6 @@
 /**
  * The list of the dependencies in a namespace, in an object of its own. A client adds each dependency that it asks about,
  * once an hour and isolate. No call waits for that.
- *
- * @module
  */
 import { directoryName } from "./names.js";
 import { type BreakerNamespace, type Place, Rpc } from "./rpc.js";

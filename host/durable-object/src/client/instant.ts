@@ -1,8 +1,4 @@
-/**
- * Instants and waits.
- *
- * @module
- */
+/** Instants and waits. */
 
 /** An instant by both clocks: the isolate may be stopped, or the machine's clock set, before the next one. */
 export interface Instant {

@@ -1,8 +1,4 @@
-/**
- * The state of an isolate for all its dependencies. Only plain data is kept here: promises and stubs belong to one request.
- *
- * @module
- */
+/** The state of an isolate for all its dependencies. Only plain data is kept here: promises and stubs belong to one request. */
 import { CachedDecision } from "./cached-decision.js";
 import { Claim } from "./claim.js";
 import type { Instant } from "./instant.js";

@@ -1,8 +1,6 @@
 /**
  * The names of objects. A pair of namespace and dependency is written as a JSON array, which no other pair shares; the
  * list of a namespace is an array of one.
- *
- * @module
  */
 
 /** The object of a dependency. */

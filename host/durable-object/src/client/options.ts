@@ -1,10 +1,6 @@
-/**
- * Options of a client, and their checks: code that is not typed gets an error at once, and not at its first outage.
- *
- * @module
- */
+/** Options of a client, and their checks: code that is not typed gets an error at once, and not at its first outage. */
 import { invalidArgument } from "../contract/faults.js";
-import { isRecord, kind, quote } from "../contract/values.js";
+import { fields, kind, ms, oneOf, present } from "../contract/values.js";
 import { LONGEST_HOLD } from "./background.js";
 import type { Place } from "./rpc.js";
 
@@ -44,11 +40,14 @@ export type CheckedOptions = Pick<BreakerOptions, keyof Place | "operator"> & {
   [K in Exclude<keyof BreakerOptions, keyof Place | "operator">]-?: Exclude<BreakerOptions[K], undefined>;
 };
 
-/** The longest time of a timer of the runtime, in ms. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 /** The longest time that an object has to answer, in ms: a request that its client has left ends 30 seconds later. */
 const LONGEST_ANSWER = 20_000;
 const LONGEST_TEXT = 128;
+
+const KNOWN = [
+  ...["namespace", "caller", "operator", "whenUnreachable", "answerWithinMs", "timeoutMs", "localAdmission"],
+  ...["locationHint", "jurisdiction"],
+];
 
 /**
  * Checks options, and fills in the defaults.
@@ -56,57 +55,19 @@ const LONGEST_TEXT = 128;
  * @throws BreakerError
  */
 export function checkedOptions(given: unknown): CheckedOptions {
-  const options = fields("the options of a breaker", given, [
-    "namespace",
-    "caller",
-    "operator",
-    "whenUnreachable",
-    "answerWithinMs",
-    "timeoutMs",
-    "localAdmission",
-    "locationHint",
-    "jurisdiction",
-  ]);
-  const choice = CHOICES.find((choice) => choice === (options["whenUnreachable"] ?? "fail-closed"));
-  if (choice === undefined) {
-    throw invalidArgument(`whenUnreachable must be one of ${CHOICES.join(", ")}, not ${kind(options["whenUnreachable"])}`);
-  }
+  const options = fields("the options of a breaker", given, KNOWN);
   const local = options["localAdmission"] ?? true;
   if (typeof local !== "boolean") throw invalidArgument(`localAdmission must be true or false, not ${kind(local)}`);
   return {
     namespace: text("namespace", options["namespace"]) ?? "default",
     caller: text("caller", options["caller"], LONGEST_TEXT) ?? "worker",
     operator: text("operator", options["operator"], LONGEST_TEXT),
-    whenUnreachable: choice,
+    whenUnreachable: oneOf("whenUnreachable", CHOICES, options["whenUnreachable"] ?? "fail-closed"),
     answerWithinMs: ms("answerWithinMs", options["answerWithinMs"], LONGEST_ANSWER) ?? 2_000,
-    timeoutMs: ms("timeoutMs", options["timeoutMs"], LONGEST_TIMER) ?? LONGEST_HOLD,
+    timeoutMs: ms("timeoutMs", options["timeoutMs"]) ?? LONGEST_HOLD,
     localAdmission: local,
-    ...(placeOf(options) as Place),
+    ...(present({ locationHint: options["locationHint"], jurisdiction: options["jurisdiction"] }) as Place),
   };
-}
-
-/** The fields of an object, all of them known. */
-export function fields(what: string, value: unknown, known: readonly string[]): Record<string, unknown> {
-  if (!isRecord(value)) throw invalidArgument(`${what} must be an object, not ${kind(value)}`);
-  const unknown = Object.keys(value).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw invalidArgument(`${what} have no ${quote(unknown)}; they have ${known.join(", ")}`);
-  return value;
-}
-
-/** A length of time in whole ms, where one is given. */
-export function ms(what: string, value: unknown, most = LONGEST_TIMER): number | undefined {
-  if (value === undefined) return undefined;
-  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most) return Number(value);
-  throw invalidArgument(`${what} must be a whole number from 1 to ${most}, not ${kind(value)}`);
-}
-
-function placeOf(options: Record<string, unknown>): Record<string, string> {
-  const place: Record<string, string> = {};
-  for (const key of ["locationHint", "jurisdiction"]) {
-    const value = text(key, options[key]);
-    if (value !== undefined) place[key] = value;
-  }
-  return place;
 }
 
 function text(what: string, value: unknown, most = Number.POSITIVE_INFINITY): string | undefined {

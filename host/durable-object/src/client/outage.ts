@@ -1,8 +1,4 @@
-/**
- * The memory of an isolate of an object out of reach. It keeps callers from waiting for the object one after the other.
- *
- * @module
- */
+/** The memory of an isolate of an object out of reach. It keeps callers from waiting for the object one after the other. */
 import type { Fault } from "../contract/faults.js";
 import { type Instant, ago } from "./instant.js";
 

@@ -3,8 +3,6 @@
  *
  * They are delivered in numbered batches, one at a time. A batch stays as it is until the object has answered it, and the
  * object counts each number once, so a batch may be sent again when its answer was lost.
- *
- * @module
  */
 import type { Batch, Blame, Receipt, Report, Tally } from "../contract/types.js";
 import { Claim } from "./claim.js";

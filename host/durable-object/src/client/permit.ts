@@ -1,8 +1,4 @@
-/**
- * The answers of a client to `acquire`: a permit, or a deferral.
- *
- * @module
- */
+/** The answers of a client to `acquire`: a permit, or a deferral. */
 import type { Fault } from "../contract/faults.js";
 import type { DeferReason, Outcome, Receipt, Report } from "../contract/types.js";
 

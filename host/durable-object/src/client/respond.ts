@@ -1,8 +1,4 @@
-/**
- * Responses and queue delays for a deferral.
- *
- * @module
- */
+/** Responses and queue delays for a deferral. */
 import type { Deferred } from "./permit.js";
 
 /** A queue takes a message back for at most twelve hours. */

@@ -3,8 +3,6 @@
  *
  * No call is repeated here: a report without a lease counts twice when it arrives twice. The runtime itself repeats only
  * the calls that cannot have reached the object.
- *
- * @module
  */
 import { BreakerError, type Reply, messageOf } from "../contract/faults.js";
 import type { HalfOpen } from "../object/durable-object.js";

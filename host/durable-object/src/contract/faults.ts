@@ -1,8 +1,4 @@
-/**
- * Faults, as data that crosses from the object to its callers.
- *
- * @module
- */
+/** Faults, as data that crosses from the object to its callers. */
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
 
 /** A fault of a policy. */
@@ -83,6 +79,16 @@ export function faultOf(error: wit.Error): Fault {
       return { code: "other", message: "the component answered with a limit of tenants, which only their platform sets" };
     case "other":
       return { code: error.tag, message: error.val };
+  }
+}
+
+/** The reply of a method: its value, or the fault that it throws. */
+export function replyOf<T>(work: () => T): Reply<T> {
+  try {
+    return { ok: true, value: work() };
+  } catch (error) {
+    if (error instanceof BreakerError) return { ok: false, fault: error.fault };
+    throw error;
   }
 }
 

@@ -1,10 +1,4 @@
-/**
- * The header `Retry-After`.
- *
- * @module
- */
-
-/** How long a response asks to be left alone, in ms; null where it does not, or not in a form that HTTP knows. */
+/** How long a response asks to be left alone by its header `Retry-After`, in ms; null where it does not. */
 export function retryAfterMs(response: Response): number | null {
   const value = response.headers.get("Retry-After")?.trim() ?? "";
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;

@@ -1,8 +1,6 @@
 /**
  * The types that callers see. The words are those of the contract. Numbers of 64 bits become numbers of JavaScript, capped
  * at 2^53 - 1; permits and tokens are texts.
- *
- * @module
  */
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
 
@@ -17,14 +15,14 @@ export type Mode = wit.Mode;
 export type Outcome = wit.Outcome;
 /** Whose a policy is. */
 export type PolicyOrigin = wit.PolicyOrigin;
-/** Why a call is deferred. */
+/** Why a call is deferred; `unreachable` where the object could not be asked. */
 export type DeferReason = Word<wit.DeferReason>;
 /** Why a report changed nothing. */
 export type StaleReason = Word<wit.StaleReason>;
 
 /** A call is admitted. */
 export interface Admission {
-  /** The permit that the outcome is reported with: `EPOCH`. */
+  /** `EPOCH`. */
   permit: string;
   /** For this many ms from when `acquire` was sent, an isolate may admit further calls under this permit without asking. */
   freshForMs: number;
@@ -36,15 +34,14 @@ export interface Admission {
 
 /** A probe is granted. */
 export interface Probe {
-  /** The permit that the outcome is reported with: `EPOCH:TOKEN`. */
+  /** `EPOCH:TOKEN`. */
   permit: string;
-  /** The token of the lease. Tokens only ever rise for a dependency, so it serves as a fencing token. */
+  /** Tokens only ever rise for a dependency, so it serves as a fencing token. */
   token: string;
   /** The lease ends this many ms after `acquire` was sent. */
   expiresInMs: number;
-  /** The lease ends this many ms after its grant at the latest, with all its renewals. */
+  /** With all its renewals the lease ends this many ms after its grant at the latest. */
   longestMs: number;
-  /** A call that takes this many ms or longer is slow; null where slow calls are not told apart. */
   slowerThanMs: number | null;
 }
 
@@ -54,7 +51,6 @@ export interface Deferral {
   retryAfterMs: number;
   /** Add a random 0 to this many ms, anew for each caller, so that they do not return together. */
   spreadMs: number;
-  /** Why. */
   reason: DeferReason;
   /** For this many ms from when `acquire` was sent, an isolate may defer further calls without asking. */
   freshForMs: number;
@@ -68,11 +64,9 @@ export type Decision =
   | ({ kind: "probe" } & Probe)
   | ({ kind: "defer" } & Deferral);
 
-/** Why a call failed. */
+/** Why a call failed. The caller and the cause are cut at 128 bytes. */
 export interface Blame {
-  /** The caller; cut at 128 bytes. */
   caller?: string | undefined;
-  /** Why the call failed, in a few words; cut at 128 bytes. */
   cause?: string | undefined;
   /** How long the dependency itself asks to be left alone, in ms (an HTTP `Retry-After`, say). */
   retryAfterMs?: number | bigint | null | undefined;
@@ -80,7 +74,6 @@ export interface Blame {
 
 /** The outcome of one call. */
 export interface Report extends Blame {
-  /** How the call ended. */
   outcome: Outcome;
   /** How long it took, in ms, where that is known. */
   tookMs?: number | bigint | null | undefined;
@@ -90,35 +83,24 @@ export interface Report extends Blame {
 export interface Tally extends Blame {
   /** Successes that were not slow. */
   successes?: number | bigint | undefined;
-  /** Successes that were slow. */
   slowSuccesses?: number | bigint | undefined;
   /** Failures and timeouts that were not slow. */
   failures?: number | bigint | undefined;
-  /** Failures and timeouts that were slow. */
   slowFailures?: number | bigint | undefined;
 }
 
-/** The outcomes under one permit. */
-export interface Settlement {
-  /** The permit that the calls were admitted under. */
-  permit: string;
-  /** How they ended. */
-  tally: Tally;
-}
-
-/** Outcomes that an isolate has counted. The object counts each number of a sender once. */
+/** Outcomes that an isolate has counted, by permit. The object counts each number of a sender once. */
 export interface Batch {
   /** The sender: an isolate, for one dependency. */
   sender: string;
-  /** The number of the batch; numbers only ever rise for a sender. */
+  /** Numbers only ever rise for a sender. */
   number: number;
-  /** The outcomes. */
-  settled: Settlement[];
+  settled: { permit: string; tally: Tally }[];
 }
 
 /** The answer to a batch. */
 export interface Settled<D> {
-  /** The receipt for each settlement; none where the batch had been counted before. */
+  /** The receipt for each permit; none where the batch had been counted before. */
   receipts: Receipt[];
   /** The decision for a call after it. */
   decision: D;
@@ -126,9 +108,7 @@ export interface Settled<D> {
 
 /** The operator who acts on a breaker by hand, and the reason. Each is cut at 128 bytes. */
 export interface Operator {
-  /** The operator. */
   by?: string | undefined;
-  /** The reason. */
   note?: string | undefined;
 }
 

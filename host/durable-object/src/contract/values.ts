@@ -1,11 +1,10 @@
-/**
- * Values from code that may not be typed, for checks and for messages.
- *
- * @module
- */
+/** Checks of values from code that may not be typed, and values in messages. */
+import { invalidArgument } from "./faults.js";
 
 /** The largest number of 64 bits. */
 export const U64_MAX = (1n << 64n) - 1n;
+/** The longest time of a timer of the runtime, in ms. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Whether a value is a plain object: no array, no Map, no Date. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
@@ -14,28 +13,43 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return prototype === null || prototype === Object.prototype;
 }
 
+/** The fields of an object, all of them known. */
+export function fields(what: string, value: unknown, known: readonly string[]): Record<string, unknown> {
+  if (!isRecord(value)) throw invalidArgument(`${what} must be an object, not ${kind(value)}`);
+  const unknown = Object.keys(value).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw invalidArgument(`${what} has no ${quote(unknown)}; it has ${known.join(", ")}`);
+  return value;
+}
+
+/** One of a few words. */
+export function oneOf<T extends string>(what: string, words: readonly T[], value: unknown): T {
+  const word = words.find((word) => word === value);
+  if (word === undefined) throw invalidArgument(`${what} must be one of ${words.join(", ")}, not ${kind(value)}`);
+  return word;
+}
+
+/** A length of time in whole ms, where one is given. */
+export function ms(what: string, value: unknown, most = LONGEST_TIMER): number | undefined {
+  if (value === undefined) return undefined;
+  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most) return Number(value);
+  throw invalidArgument(`${what} must be a whole number from 1 to ${most}, not ${kind(value)}`);
+}
+
+/** An object without the properties that are undefined. */
+export function present<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
+}
+
 /** A value as a message shows it: short, whatever it is. */
 export function kind(value: unknown): string {
-  switch (typeof value) {
-    case "string":
-      return quote(value);
-    case "number":
-    case "bigint":
-    case "boolean":
-    case "undefined":
-      return String(value).slice(0, 40);
-    default:
-      if (value === null) return "null";
-      return Array.isArray(value) ? "an array" : `a value of type ${nameOfType(value)}`;
-  }
+  if (typeof value === "string") return quote(value);
+  if (value === null || ["number", "bigint", "boolean", "undefined"].includes(typeof value)) return String(value).slice(0, 40);
+  if (Array.isArray(value)) return "an array";
+  const name = typeof value === "object" ? value.constructor?.name : undefined;
+  return `a value of type ${(name ?? typeof value).slice(0, 40)}`;
 }
 
 /** A text in quotation marks, cut short. */
 export function quote(value: string): string {
   return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}...` : value);
-}
-
-function nameOfType(value: unknown): string {
-  const name = typeof value === "object" && value !== null ? (value.constructor?.name ?? "") : "";
-  return name === "" ? typeof value : name.slice(0, 40);
 }

@@ -1,13 +1,11 @@
 /**
  * Checks of arguments that come over RPC, from code that may not be typed. The component judges their values; these checks
  * refuse only the arguments that cannot be passed to it.
- *
- * @module
  */
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
 import { BreakerError, invalidArgument, invalidPolicy } from "../contract/faults.js";
-import { U64_MAX, isRecord, kind, quote } from "../contract/values.js";
 import type { Mode, Outcome } from "../contract/types.js";
+import { U64_MAX, fields, isRecord, kind, oneOf, present, quote } from "../contract/values.js";
 
 /** No longer text is valid anywhere, so the rest of it need not be copied into the component to be refused. */
 const LONGEST_TEXT = 1024;
@@ -16,15 +14,13 @@ const LONGEST_SENDER = 36;
 
 const OUTCOMES: readonly Outcome[] = ["success", "failure", "timeout", "ignored"];
 const MODES: readonly Mode[] = ["open", "closed", "none"];
-const BLAME = ["caller", "cause", "retryAfterMs"] as const;
+const BLAME = ["caller", "cause", "retryAfterMs"];
 
 /** The name of a dependency. */
 export function dependencyName(value: unknown): string {
   const why = textFault(value);
-  if (why !== null) {
-    throw new BreakerError({ code: "invalid-dependency", message: `the name of the dependency is invalid: it ${why}` });
-  }
-  return (value as string).slice(0, LONGEST_TEXT);
+  if (why === null) return (value as string).slice(0, LONGEST_TEXT);
+  throw new BreakerError({ code: "invalid-dependency", message: `the name of the dependency is invalid: it ${why}` });
 }
 
 /** Any other text; one that is left out is empty. */
@@ -44,9 +40,8 @@ function textFault(value: unknown): string | null {
 export function u64(what: string, value: unknown): bigint {
   if (typeof value === "bigint" && value >= 0n && value <= U64_MAX) return value;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  throw invalidArgument(
-    `${what} must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}, or a bigint up to ${U64_MAX}, not ${kind(value)}`,
-  );
+  const range = `from 0 to ${Number.MAX_SAFE_INTEGER}, or a bigint up to ${U64_MAX}`;
+  throw invalidArgument(`${what} must be a whole number ${range}, not ${kind(value)}`);
 }
 
 /** A whole number from 0 to 2^64 - 1, or none. */
@@ -59,11 +54,9 @@ export function permit(value: unknown): wit.Permit {
   const parts = typeof value === "string" ? /^([0-9]{1,20})(?::([0-9]{1,20}))?$/.exec(value) : null;
   const [epoch, lease] = [parts?.[1], parts?.[2]].map((digits) => (digits === undefined ? undefined : BigInt(digits)));
   if (epoch === undefined || epoch > U64_MAX || (lease !== undefined && lease > U64_MAX)) {
-    throw invalidArgument(
-      `the permit must be "EPOCH" or "EPOCH:TOKEN", both whole numbers up to ${U64_MAX}, not ${kind(value)}`,
-    );
+    throw invalidArgument(`the permit must be "EPOCH" or "EPOCH:TOKEN", both whole numbers up to ${U64_MAX}, not ${kind(value)}`);
   }
-  return lease === undefined ? { epoch } : { epoch, lease };
+  return present({ epoch, lease });
 }
 
 /** The mode of a force. */
@@ -73,27 +66,33 @@ export function mode(value: unknown): Mode {
 
 /** The outcome of one call. */
 export function report(value: unknown): wit.Report {
-  const fields = record("the report", value, ["outcome", "tookMs", ...BLAME]);
-  return {
-    outcome: oneOf("the outcome", OUTCOMES, fields["outcome"]),
-    ...optional("took", optionalU64("the report's tookMs", fields["tookMs"])),
-    ...blame("the report's", fields),
-  };
+  const { outcome, tookMs, ...rest } = fields("the report", value, ["outcome", "tookMs", ...BLAME]);
+  const took = optionalU64("the report's tookMs", tookMs);
+  return present({ outcome: oneOf("the outcome", OUTCOMES, outcome), took, ...blame("the report's", rest) });
 }
 
 /** The outcomes of many calls. */
 export function tally(value: unknown): wit.Tally {
-  const counts = ["successes", "slowSuccesses", "failures", "slowFailures"] as const;
-  const fields = record("the tally", value, [...counts, ...BLAME]);
-  const [successes, slowSuccesses, failures, slowFailures] = counts.map((key) =>
-    fields[key] === undefined ? 0n : u64(`the tally's ${key}`, fields[key]),
-  ) as [bigint, bigint, bigint, bigint];
-  return { successes, slowSuccesses, failures, slowFailures, ...blame("the tally's", fields) };
+  const known = ["successes", "slowSuccesses", "failures", "slowFailures", ...BLAME];
+  const given = fields("the tally", value, known);
+  const count = (key: string): bigint => (given[key] === undefined ? 0n : u64(`the tally's ${key}`, given[key]));
+  return present({
+    successes: count("successes"),
+    slowSuccesses: count("slowSuccesses"),
+    failures: count("failures"),
+    slowFailures: count("slowFailures"),
+    ...blame("the tally's", given),
+  });
+}
+
+function blame(whose: string, { caller, cause, retryAfterMs }: Record<string, unknown>) {
+  const retryAfter = optionalU64(`${whose} retryAfterMs`, retryAfterMs);
+  return { caller: text(`${whose} caller`, caller), cause: text(`${whose} cause`, cause), retryAfter };
 }
 
 /** A batch of outcomes. */
 export function batch(value: unknown): { sender: string; number: number; settled: { permit: wit.Permit; tally: wit.Tally }[] } {
-  const { sender, number, settled } = record("the batch", value, ["sender", "number", "settled"]);
+  const { sender, number, settled } = fields("the batch", value, ["sender", "number", "settled"]);
   if (!Number.isSafeInteger(number) || Number(number) < 1) {
     throw invalidArgument(`the batch's number must be a whole number from 1, not ${kind(number)}`);
   }
@@ -102,16 +101,16 @@ export function batch(value: unknown): { sender: string; number: number; settled
     sender: text("the batch's sender", sender).slice(0, LONGEST_SENDER),
     number: Number(number),
     settled: settled.map((one) => {
-      const settlement = record("a settlement", one, ["permit", "tally"]);
+      const settlement = fields("a settlement", one, ["permit", "tally"]);
       return { permit: permit(settlement["permit"]), tally: tally(settlement["tally"]) };
     }),
   };
 }
 
 /** The operator of an act; without one both texts are empty. */
-export function operator(value: unknown): wit.Operator {
-  const fields = record("the operator", value ?? {}, ["by", "note"]);
-  return { by: text("the operator's name", fields["by"]), note: text("the operator's note", fields["note"]) };
+export function operator(value: unknown = {}): wit.Operator {
+  const { by, note } = fields("the operator", value, ["by", "note"]);
+  return { by: text("the operator's name", by), note: text("the operator's note", note) };
 }
 
 /** The JSON text of a policy, unread: an object, or the text itself. */
@@ -120,16 +119,11 @@ export function policyText(value: unknown): string {
   if (!isRecord(value)) throw notJson(`must be an object, not ${kind(value)}`);
   try {
     return JSON.stringify(value, function (this: Record<string, unknown>, key, replaced: unknown) {
-      // A `toJSON` has not been applied here: a Date is refused like a Map, and not read as a text.
+      // Before `toJSON`: a Date is refused like a Map, and not read as a text.
       const given = this[key];
-      const carried =
-        ["string", "boolean", "undefined"].includes(typeof given) ||
-        (typeof given === "number" && Number.isFinite(given)) ||
-        given === null ||
-        Array.isArray(given) ||
-        isRecord(given);
-      if (!carried) throw notJson(`${quote(key)} must be a value of JSON, not ${kind(given)}`);
-      return replaced;
+      const json = typeof given === "object" ? given === null || Array.isArray(given) || isRecord(given) : true;
+      if (json && (typeof given !== "number" || Number.isFinite(given))) return replaced;
+      throw notJson(`${quote(key)} must be a value of JSON, not ${kind(given)}`);
     });
   } catch (error) {
     throw error instanceof BreakerError ? error : notJson(`cannot be written as JSON: ${String(error).slice(0, 100)}`);
@@ -138,30 +132,4 @@ export function policyText(value: unknown): string {
 
 function notJson(why: string): BreakerError {
   return invalidPolicy([{ field: "", why }]);
-}
-
-function blame(whose: string, fields: Record<string, unknown>): Pick<wit.Report, "caller" | "cause" | "retryAfter"> {
-  return {
-    caller: text(`${whose} caller`, fields["caller"]),
-    cause: text(`${whose} cause`, fields["cause"]),
-    ...optional("retryAfter", optionalU64(`${whose} retryAfterMs`, fields["retryAfterMs"])),
-  };
-}
-
-/** A property that is absent where there is no value. */
-function optional<K extends string>(key: K, value: bigint | undefined): { [P in K]?: bigint } {
-  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: bigint };
-}
-
-function record(what: string, value: unknown, known: readonly string[]): Record<string, unknown> {
-  if (!isRecord(value)) throw invalidArgument(`${what} must be an object, not ${kind(value)}`);
-  const unknown = Object.keys(value).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw invalidArgument(`${what} has no ${quote(unknown)}; it has ${known.join(", ")}`);
-  return value;
-}
-
-function oneOf<T extends string>(what: string, words: readonly T[], value: unknown): T {
-  const word = words.find((word) => word === value);
-  if (word === undefined) throw invalidArgument(`${what} must be one of ${words.join(", ")}, not ${kind(value)}`);
-  return word;
 }

@@ -1,14 +1,12 @@
-/**
- * Instances of the component, each with a default policy.
- *
- * @module
- */
+/** Instances of the component, each with a default policy. */
 import { type Component, type ImportObject, instantiate } from "../../generated/halfopen.js";
 import main from "../../generated/halfopen.core.wasm";
 import shim from "../../generated/halfopen.core2.wasm";
 import fixup from "../../generated/halfopen.core3.wasm";
 import type * as storage from "../../generated/interfaces/halfopen-breaker-storage.js";
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
+
+import { BreakerError } from "../contract/faults.js";
 
 export type Exports = Component;
 
@@ -60,8 +58,8 @@ export class Runtime {
     try {
       return call(this.#instances.get(policy) ?? this.#make(policy));
     } catch (error) {
-      // Any other error has unwound through the component, and left the instance in an unknown state.
-      if (!hasPayload(error)) this.#instances.delete(policy);
+      // Any other error may have unwound through the component, and left the instance in an unknown state.
+      if (!hasPayload(error) && !(error instanceof BreakerError)) this.#instances.delete(policy);
       throw error;
     } finally {
       this.#ports = null;

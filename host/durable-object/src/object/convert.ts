@@ -1,10 +1,6 @@
-/**
- * The component's answers as callers see them.
- *
- * @module
- */
+/** The component's answers as callers see them. */
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
-import type { Admission, Decision, Deferral, Receipt } from "../contract/types.js";
+import type { Admission, Decision, Receipt } from "../contract/types.js";
 
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -28,49 +24,33 @@ export function permit({ epoch, lease }: wit.Permit): string {
 }
 
 /** An answer to `acquire`; `longest` gives the longest time of a probe's lease. */
-export function decision(decision: wit.Decision, longest: () => number): Decision {
-  switch (decision.tag) {
+export function decision({ tag, val }: wit.Decision, longest: () => number): Decision {
+  switch (tag) {
     case "proceed":
-      return admitted(decision.val);
-    case "probe": {
-      const { permit: held, expiresIn, slowerThan } = decision.val;
+      return { kind: tag, ...admission(val) };
+    case "probe":
       return {
-        kind: "probe",
-        permit: permit(held),
-        token: String(held.lease ?? ""),
-        expiresInMs: number(expiresIn),
+        kind: tag,
+        permit: permit(val.permit),
+        token: String(val.permit.lease ?? ""),
+        expiresInMs: number(val.expiresIn),
         longestMs: longest(),
-        slowerThanMs: optionalNumber(slowerThan),
+        slowerThanMs: optionalNumber(val.slowerThan),
       };
-    }
     case "defer":
-      return { kind: "defer", ...deferral(decision.val) };
+      return {
+        kind: tag,
+        retryAfterMs: number(val.retryAfter),
+        spreadMs: number(val.spread),
+        reason: word(val.reason),
+        freshForMs: number(val.freshFor),
+        admission: val.admission === undefined ? null : admission(val.admission),
+      };
   }
-}
-
-/** The answer that healthy traffic gets, put together without a copy. */
-function admitted({ permit: held, freshFor, percent, slowerThan }: wit.Admission): Decision {
-  return {
-    kind: "proceed",
-    permit: permit(held),
-    freshForMs: number(freshFor),
-    percent,
-    slowerThanMs: optionalNumber(slowerThan),
-  };
 }
 
 function admission({ permit: held, freshFor, percent, slowerThan }: wit.Admission): Admission {
   return { permit: permit(held), freshForMs: number(freshFor), percent, slowerThanMs: optionalNumber(slowerThan) };
-}
-
-function deferral(deferral: wit.Deferral): Deferral {
-  return {
-    retryAfterMs: number(deferral.retryAfter),
-    spreadMs: number(deferral.spread),
-    reason: word(deferral.reason),
-    freshForMs: number(deferral.freshFor),
-    admission: deferral.admission === undefined ? null : admission(deferral.admission),
-  };
 }
 
 /** A receipt, `now` by the object's clock. */

@@ -1,12 +1,7 @@
-/**
- * Runs calls of the component against the storage of one object.
- *
- * @module
- */
+/** Runs calls of the component against the storage of one object. */
 import { BreakerError, faultOf, messageOf } from "../contract/faults.js";
 import { policyText } from "./arguments.js";
 import { type Exports, type Ports, Runtime, embedded, hasPayload } from "./component.js";
-import { next } from "./entropy.js";
 import type { Internals, ObjectOptions } from "./options.js";
 import { Store, StoreFailure, failure } from "./store.js";
 
@@ -30,7 +25,7 @@ export class Engine {
       load: (dependency) => store.load(dependency),
       commit: (...args) => store.commit(...args),
       now: () => this.now(),
-      next: options.random ?? next,
+      next: options.random ?? (() => crypto.getRandomValues(new BigUint64Array(1))[0] as bigint),
     };
   }
 

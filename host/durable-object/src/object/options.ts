@@ -1,8 +1,4 @@
-/**
- * Options of the object, for a class that extends it.
- *
- * @module
- */
+/** Options of the object, for a class that extends it. */
 import type { PolicyInput } from "../contract/documents.js";
 import type { Outcome } from "../contract/types.js";
 import type { Runtime } from "./component.js";

@@ -1,13 +1,10 @@
-/**
- * Scheduled recovery: an alarm when the next probe is due, and the probe itself.
- *
- * @module
- */
+/** Scheduled recovery: an alarm when the next probe is due, and the probe itself. */
+import { orAborted } from "../contract/abort.js";
 import type { Inspection } from "../contract/documents.js";
 import { BreakerError, invalidArgument, messageOf } from "../contract/faults.js";
 import { retryAfterMs } from "../contract/retry-after.js";
 import type { Outcome } from "../contract/types.js";
-import { isRecord, kind } from "../contract/values.js";
+import { fields, isRecord, kind, ms, oneOf, present } from "../contract/values.js";
 import { permit, word } from "./convert.js";
 import type { Engine } from "./engine.js";
 import type { ObjectOptions } from "./options.js";
@@ -127,7 +124,10 @@ export class Recovery {
   ): Promise<{ outcome: Outcome; cause: string; retryAfter: number | null }> {
     const ended = (outcome: Outcome, cause = "", retryAfter: number | null = null) => ({ outcome, cause, retryAfter });
     try {
-      if (settings.healthUrl === undefined) return ended((await this.#probe?.({ dependency, token, signal })) ?? "ignored");
+      if (settings.healthUrl === undefined) {
+        // A probe that ignores its signal is not waited for.
+        return ended((await orAborted(this.#probe?.({ dependency, token, signal }), signal)) ?? "ignored");
+      }
       const { method = "GET", headers = {} } = settings;
       const response = await fetch(settings.healthUrl, { method, headers, signal, redirect: "manual" });
       await response.body?.cancel();
@@ -166,32 +166,14 @@ function stored(text: string): RecoverySettings {
 }
 
 function checked(value: unknown): RecoverySettings {
-  if (!isRecord(value)) throw invalidArgument(`the recovery settings must be an object or null, not ${kind(value)}`);
-  const settings: RecoverySettings = {};
-  for (const [key, given] of Object.entries(value)) {
-    if (given === undefined) continue;
-    switch (key) {
-      case "healthUrl":
-        settings.healthUrl = url(given);
-        break;
-      case "method":
-        if (given !== "GET" && given !== "HEAD") throw invalidArgument(`method must be GET or HEAD, not ${kind(given)}`);
-        settings.method = given;
-        break;
-      case "headers":
-        settings.headers = headers(given);
-        break;
-      case "timeoutMs":
-        if (!Number.isInteger(given) || Number(given) < 1 || Number(given) > LONGEST_PROBE) {
-          throw invalidArgument(`timeoutMs must be a whole number from 1 to ${LONGEST_PROBE}, not ${kind(given)}`);
-        }
-        settings.timeoutMs = Number(given);
-        break;
-      default:
-        throw invalidArgument(`the recovery settings have no ${kind(key)}; they have healthUrl, method, headers, timeoutMs`);
-    }
-  }
-  return settings;
+  const known = ["healthUrl", "method", "headers", "timeoutMs"];
+  const { healthUrl, method, headers, timeoutMs } = fields("the recovery settings", value, known);
+  return present({
+    healthUrl: healthUrl === undefined ? undefined : url(healthUrl),
+    method: method === undefined ? undefined : oneOf("method", ["GET", "HEAD"], method),
+    headers: headers === undefined ? undefined : checkedHeaders(headers),
+    timeoutMs: ms("timeoutMs", timeoutMs, LONGEST_PROBE),
+  });
 }
 
 function url(value: unknown): string {
@@ -202,11 +184,11 @@ function url(value: unknown): string {
   return parsed.href;
 }
 
-function headers(value: unknown): Record<string, string> {
+function checkedHeaders(value: unknown): Record<string, string> {
   try {
     if (!isRecord(value)) throw new TypeError(`they are ${kind(value)}`);
     return Object.fromEntries(new Headers(value as Record<string, string>));
   } catch (error) {
-    throw invalidArgument(`headers must be an object of header names and values: ${String(error)}`);
+    throw invalidArgument(`headers must be an object of header names and values: ${messageOf(error)}`);
   }
 }

@@ -1,8 +1,6 @@
 /**
  * The records of an object, in its own SQLite database. All methods are synchronous and run inside one `transactionSync`:
  * nothing is awaited between a load and the commit that rests on it.
- *
- * @module
  */
 import type * as storage from "../../generated/interfaces/halfopen-breaker-storage.js";
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
