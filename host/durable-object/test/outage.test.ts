@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
-import type { Deferred, Permit, Receipt } from "@halfopen/durable-object";
+import type { CallResult, Deferred, Permit, Receipt } from "@halfopen/durable-object";
 
 import { ByHand, PLAIN } from "./support/breakers.js";
-import { sleep } from "./support/http.js";
+import { sleep, until } from "./support/http.js";
 import { Workerd } from "./support/workerd.js";
 import type { Way } from "./worker/wire.js";
 
@@ -83,6 +83,138 @@ describe("an object", () => {
       assert.ok(answers.every((answer) => answer.deferred && answer.reason === "unreachable"));
       assert.ok(Date.now() - begun < 1_200, `${Date.now() - begun} ms`);
       assert.equal(await way("meanwhile", {}), 1);
+    });
+  });
+
+  describe("out of reach, with last-known", () => {
+    const options = { whenUnreachable: "last-known" };
+
+    it("is taken as what a report's receipt said: open, until the next probe is due", async () => {
+      await on("receipt", { ...FRESH, consecutive_failures: 1, open_ms: 5_000 });
+      const failed = await admitted("receipt", "failure", options);
+      assert.ok(!failed.deferred && failed.receipt?.state === "open");
+      await way("receipt", { lose: "call" });
+      const deferred = await admitted("receipt", "success", options);
+      assert.ok(deferred.deferred && deferred.basis === "last-known" && deferred.reason === "open", JSON.stringify(deferred));
+      assert.ok(deferred.retryAfterMs > 4_000 && deferred.retryAfterMs <= 5_000);
+    });
+
+    it("has a probe out where it granted one, and is closed once the probe has said so", async () => {
+      const object = await on("probed", { ...FRESH, consecutive_failures: 1, open_ms: 1 });
+      await object.trip();
+      await sleep(5);
+      const probe = workerd.post("guarded", { dependency: "probed", options, work: { ms: 500 } });
+      await sleep(100);
+      await way("probed", { lose: "call" });
+      const meanwhile = await admitted("probed", "success", options);
+      assert.ok(meanwhile.deferred && meanwhile.basis === "last-known" && meanwhile.reason === "probing");
+      await way("probed", {});
+      await probe;
+      await way("probed", { lose: "call" });
+      const known = await admitted("probed", "success", options);
+      assert.ok(!known.deferred && known.basis === "last-known" && known.text === null);
+    });
+
+    it("admits the share of a ramp", async () => {
+      const ramp = { over_ms: 60_000, from_percent: 50 };
+      const object = await on("ramp", { ...FRESH, consecutive_failures: 1, open_ms: 1, fresh_ms: 1, ramp });
+      await object.trip();
+      await sleep(5);
+      await workerd.post("guarded", { dependency: "ramp", options, work: {} });
+      await admitted("ramp", "success", options);
+      await way("ramp", { lose: "call" });
+      const answers = [];
+      for (let time = 0; time < 100; time++) answers.push(await admitted("ramp", "success", options));
+      const admissions = answers.filter(({ deferred, basis }) => !deferred && basis === "last-known").length;
+      assert.ok(admissions > 25 && admissions < 75, `${admissions} of 100 were admitted at 50 percent`);
+    });
+  });
+
+  describe("that fails", () => {
+    const FAULTS: [name: string, code: string, spoil: (object: ByHand) => Promise<unknown>][] = [
+      ["a damaged record", "storage", (object) => object.raw("sql", "UPDATE halfopen_record SET data = x'00'")],
+      ["a record of a later release", "newer-version", (object) => object.newer()],
+      ["tables of a later release", "storage", (object) => object.raw("sql", "UPDATE halfopen_schema SET version = 99")],
+      ["a component that traps", "component", (object) => object.raw("setUp", { misdeed: "trap" })],
+      ["a policy that is not valid", "invalid-policy", (object) => object.raw("setUp", { policy: { open_ms: 0 } })],
+    ];
+    for (const [name, code, spoil] of FAULTS) {
+      it(`lets calls through with fail-open, and says so: ${name}`, async () => {
+        const object = await on(name);
+        await spoil(object);
+        if (code !== "component" && code !== "invalid-policy") await object.raw("restart").catch(() => {});
+        const open = await admitted(name, "failure", { whenUnreachable: "fail-open" });
+        assert.ok(!open.deferred && open.basis === "fail-open" && open.text === null, JSON.stringify(open));
+        const closed = await admitted(name, "failure");
+        assert.ok(closed.deferred && closed.basis === "fail-closed" && closed.fault?.code === code, JSON.stringify(closed));
+        assert.ok(workerd.log.includes(`halfopen: ${JSON.stringify(name)} answers fail-open: `));
+      });
+    }
+
+    it("does not let a caller's own mistake through", async () => {
+      for (const [dependency, options] of [["x".repeat(257), {}], ["a\nb", {}], ["fine", { caller: "x".repeat(129) }]] as const) {
+        const asked = admitted(dependency, "success", { ...options, whenUnreachable: "fail-open" });
+        await assert.rejects(asked, { name: "BreakerError" });
+      }
+    });
+  });
+
+  describe("that answers late", () => {
+    it("does not undo what the isolate has learnt meanwhile", async () => {
+      for (let run = 0; run < 10; run++) {
+        const name = `late ${run}`;
+        await on(name, { ...FRESH, consecutive_failures: 1, fresh_ms: 10_000 });
+        const options = { localAdmission: true };
+        // Two permits are out; the answer to a third question is still on its way when one of them trips the breaker.
+        const failing = workerd.post<CallResult<number>>("guarded", { dependency: name, options, work: { ms: 60 + run * 4, status: 500 } });
+        await sleep(30);
+        await way(name, { afterMs: 200 });
+        const late = admitted(name, "success", { localAdmission: false });
+        await sleep(20);
+        await way(name, {});
+        const result = await failing;
+        assert.ok(!result.deferred && result.receipt?.state === "open");
+        assert.equal((await late).deferred, false, "it counts for its own call");
+        for (let time = 0; time < 3; time++) assert.equal((await admitted(name, "success")).deferred, true);
+      }
+    });
+  });
+
+  describe("that loses calls and answers", () => {
+    const COUNTING = { ...FRESH, consecutive_failures: 0, failure_rate: null, window: { calls: 1_000 } };
+    const counts = async (object: ByHand): Promise<[number, number]> => {
+      const { calls, failures } = await object.inspect();
+      return [calls, failures];
+    };
+
+    for (const lose of ["call", "answer"] as const) {
+      it(`counts every outcome once: each ${lose} is lost for a while`, { timeout: 30_000 }, async () => {
+        const object = await on(`counted ${lose}`, COUNTING);
+        for (let time = 0; time < 10; time++) await admitted(object.dependency, "success");
+        await way(object.dependency, { lose });
+        for (let time = 0; time < 5; time++) await admitted(object.dependency, "failure");
+        await sleep(400);
+        const lost = await way(object.dependency, {});
+        assert.ok(lost >= 1, "something was lost");
+        await until("all are counted", async () => (await counts(object))[0] >= 15);
+        await sleep(500);
+        assert.deepEqual(await counts(object), [15, 5]);
+      });
+    }
+
+    it("counts those too that were on their way when the object was ended", async () => {
+      const object = await on("ended", COUNTING);
+      for (let time = 0; time < 10; time++) await admitted("ended", "success");
+      await way("ended", { lose: "answer" });
+      await admitted("ended", "failure");
+      assert.deepEqual(await counts(object), [11, 1], "they have arrived");
+      await object.raw("restart").catch(() => {});
+      await way("ended", {});
+      await sleep(1_300);
+      await admitted("ended", "success");
+      await until("the rest is counted", async () => (await counts(object))[0] >= 12);
+      await sleep(300);
+      assert.deepEqual(await counts(object), [12, 1]);
     });
   });
 });

@@ -66,6 +66,16 @@ export class ByHand {
     return this.ok("inspect");
   }
 
+  /** Makes its record one of a later release, and returns its bytes. */
+  async newer(): Promise<Buffer> {
+    const [row] = await this.raw<{ data: string }[]>("sql", "SELECT hex(data) AS data FROM halfopen_record");
+    const bytes = Buffer.from(row?.data ?? "", "hex");
+    bytes[0] = 200;
+    bytes.writeBigUInt64LE(fnv1a(bytes.subarray(0, -8)), bytes.length - 8);
+    await this.raw("sql", `UPDATE halfopen_record SET data = x'${bytes.toString("hex")}'`);
+    return bytes;
+  }
+
   /** Acquires, and expects a permit of this kind. */
   async permit(kind: "proceed" | "probe", caller = "A"): Promise<string> {
     const decision = await this.acquire(caller);
@@ -77,4 +87,11 @@ export class ByHand {
   async trip(): Promise<void> {
     await this.report(await this.permit("proceed"), "failure");
   }
+}
+
+/** The checksum of a record. */
+function fnv1a(bytes: Uint8Array): bigint {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash;
 }

@@ -25,6 +25,10 @@ export class Hostile {
 
   #spoilt(exports: Exports): Exports {
     const { breaker } = exports;
+    const acquire: typeof breaker.acquire = (...args) => {
+      if (this.misdeed === "trap") (new WebAssembly.Instance(trap).exports["trap"] as () => void)();
+      return breaker.acquire(...args);
+    };
     const report: typeof breaker.report = (...args) => {
       const receipt = breaker.report(...args);
       switch (this.misdeed) {
@@ -44,7 +48,7 @@ export class Hostile {
           return { ...receipt, verdict: undefined } as never;
       }
     };
-    return { ...exports, breaker: { ...breaker, report } };
+    return { ...exports, breaker: { ...breaker, acquire, report } };
   }
 }
 
