@@ -4,7 +4,9 @@ import { after, before, describe, it } from "node:test";
 import type { CallResult } from "@halfopen/durable-object";
 
 import { ByHand, PLAIN } from "./support/breakers.js";
+import { sleep, until } from "./support/http.js";
 import { Workerd } from "./support/workerd.js";
+import type { Way } from "./worker/wire.js";
 
 describe("a herd", () => {
   let workerd: Workerd;
@@ -41,6 +43,93 @@ describe("a herd", () => {
     const count = (kind: string): number => decisions.filter((decision) => decision.kind === kind).length;
     assert.deepEqual([count("probe"), count("defer"), count("proceed")], [1, 499, 0]);
   });
+});
+
+describe("calls that overlap", () => {
+  let workerd: Workerd;
+  before(async () => void (workerd = await Workerd.start()));
+  after(() => workerd?.stop());
+
+  const FRESH = { ...PLAIN, consecutive_failures: 0, fresh_ms: 250 };
+  /** Sets the way to the object, and answers the number of calls that went over it since the last time. */
+  const way = (dependency: string, way: Way): Promise<number> => workerd.post("way", { dependency, way });
+  const many = (dependency: string, count: number, ms: number, failing = 0): Promise<Record<string, number>> =>
+    workerd.post("many", { dependency, count, ms, failing });
+  const asked = async (object: ByHand): Promise<string[]> =>
+    (await object.raw<string[]>("calls")).map((call) => call.split(" ")[0] ?? "");
+
+  async function known(name: string, way_: Way = { beforeMs: 25, afterMs: 25 }): Promise<ByHand> {
+    const object = await ByHand.of(workerd, name, FRESH, null);
+    await way(name, way_);
+    await many(name, 1, 0);
+    return object;
+  }
+
+  it("share one question in one request, at the beginning and at each end of a decision", async () => {
+    const object = await known("one request");
+    for (let time = 0; time < 3; time++) {
+      await sleep(600);
+      await object.raw("calls");
+      const bases = await many("one request", 1_000, 50);
+      assert.equal(Object.values(bases).reduce((sum, count) => sum + count), 1_000);
+      const calls = await asked(object);
+      // A machine that is busy may take so long that the decision is refreshed once.
+      assert.ok(calls.length <= 3, calls.join(", "));
+    }
+  });
+
+  it("share one question in many requests, and one of them refreshes the decision", async (context) => {
+    const object = await known("many requests");
+    await sleep(600);
+    await object.raw("calls");
+    const begun = performance.now();
+    await Promise.all(Array.from({ length: 1_000 }, () => many("many requests", 1, 300)));
+    const calls = await asked(object);
+    const decisions = Math.ceil((performance.now() - begun) / 250);
+    context.diagnostic(`1,000 requests: ${calls.length} calls of the object in ${decisions} times 250 ms`);
+    assert.ok(calls.length <= 3 * decisions, calls.join(", "));
+  });
+
+  it("share the report of failures that come together", async () => {
+    const object = await known("failures");
+    await many("failures", 1, 0);
+    await object.raw("calls");
+    await many("failures", 300, 20, 300);
+    const calls = await asked(object);
+    assert.ok(calls.filter((call) => call === "settle").length <= 2, calls.join(", "));
+    assert.equal((await object.inspect()).failures, 300);
+  });
+
+  for (const failing of [0, 1, 10]) {
+    it(`make at most 3 calls of the object in 250 ms at 600 a second, ${failing} % failing`, { timeout: 30_000 }, async (context) => {
+      const name = `steady ${failing}`;
+      const object = await known(name);
+      const [batches, each] = [60, 10];
+      let sent = 0;
+      const pump = async (seconds: number): Promise<void> => {
+        const pending: Promise<unknown>[] = [];
+        for (let batch = 0; batch < batches * seconds; batch++) {
+          const fails = Math.floor(((sent + each) * failing) / 100) - Math.floor((sent * failing) / 100);
+          sent += each;
+          pending.push(many(name, each, 20, fails));
+          await sleep(begun + (sent / each) * (1_000 / batches) - performance.now());
+        }
+        await Promise.all(pending);
+      };
+      const begun = performance.now();
+      await pump(1);
+      await object.raw("calls");
+      const from = performance.now();
+      await pump(4);
+      const calls = await asked(object);
+      const seconds = (performance.now() - from) / 1_000;
+      const each_ = calls.length / (seconds * 4);
+      context.diagnostic(`${((sent - 600) / seconds).toFixed(0)} calls a second: ${each_.toFixed(2)} calls of the object each 250 ms`);
+      assert.ok(each_ <= 3, `${each_} calls of the object: ${calls.join(", ")}`);
+      await until("all are counted", async () => (await object.inspect()).calls >= sent);
+      assert.equal((await object.inspect()).calls, sent + 1);
+    });
+  }
 });
 
 describe("two dependencies", () => {

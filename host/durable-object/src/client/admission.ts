@@ -23,7 +23,7 @@ const CLAIM_SLACK = 1_000;
 /** Failures within this many ms share a delivery. */
 const GATHER_MS = 3;
 /** Deliveries that have met another one leave this share of the cached decision's time between them. */
-const PACE = 1 / 3;
+const PACE = 0.4;
 /** The longest time to a handover in ms: the runtime lets a request go on for 30 seconds after its response. */
 const LONGEST_HANDOVER = 20_000;
 
@@ -50,11 +50,12 @@ export class Admitter {
 
   /** The answer to a call. */
   async acquire(): Promise<Permit | Deferred> {
-    const { decision, outage, question } = this.#state;
+    const { decision, outage, outbox, question } = this.#state;
     for (let waits = 0; ; ) {
       const now = instant();
       const known = this.#known(now);
-      if (known !== null && !decision.refreshDue(now)) return this.#local(known);
+      // A delivery that is under way brings a decision along.
+      if (known !== null && (outbox.delivery.held(now) || !decision.refreshDue(now))) return this.#local(known);
       if (outage.fault !== null && outage.rest(now) > 0) return this.#local(known) ?? this.#without(outage.fault, now);
       // Answers that no other call can use are asked for by each, but an object out of reach by one request at a time.
       const alone = outage.fault === null && !(this.#terms.localAdmission && decision.shareable);
@@ -118,6 +119,7 @@ export class Admitter {
     const now = instant();
     const end = outbox.empty ? null : outbox.delivery.take(now, this.#claimMs);
     const batch = end === null ? null : outbox.batch(now);
+    if (batch !== null) outbox.lastSent = now;
     try {
       if (batch === null) return await this.#rpc.call<Decision>((o) => o.acquire(dependency, caller), (late) => this.#giveBack(late));
       // The decision comes after the outcomes, so their receipts say nothing newer.
@@ -265,13 +267,16 @@ export class Admitter {
   #deliverLater(): void {
     const { decision, outage, outbox } = this.#state;
     const now = instant();
-    const withinMs = outage.rest(now) || Math.min(decision.freshFor(now), LONGEST_HANDOVER);
+    if (outbox.empty) return;
+    const withinMs = outage.rest(now) || Math.min(decision.timeMs, LONGEST_HANDOVER);
     const end = outbox.handover.take(now, withinMs + CLAIM_SLACK);
     if (end === null) return;
     afterwards(
       sleep(withinMs).then(async () => {
         end();
-        if (!(await this.#deliver(outbox.latest, 0))) this.#deliverLater();
+        // Where another request has delivered since, the outcomes that wait are younger.
+        const younger = outbox.lastSent !== null && ago(outbox.lastSent, instant()) < withinMs;
+        if (younger || !(await this.#deliver(outbox.latest, 0))) this.#deliverLater();
       }),
     );
   }
