@@ -17,6 +17,7 @@ use halfopen_contract::store::{CommitOutcome, Cursor, Key, OpenError, Page, Snap
 
 pub use options::{EtcdIdentity, EtcdOptions, EtcdTls, EtcdUser};
 use records::Records;
+use records::value::read_record;
 
 /// A store in etcd.
 pub struct EtcdStore {
@@ -78,9 +79,9 @@ impl Store for EtcdStore {
 
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
         let (found, _) = self.records.walk(namespace, self.records.client.until())?;
-        let present = found.iter().filter(|found| !found.is_removed);
-        let mut names: Vec<String> =
-            present.filter_map(|found| self.records.keys.dependency_of_record(&found.key)).collect();
+        let present = found.iter().filter(|kv| !matches!(read_record(&kv.value.0), Ok((_, None))));
+        let names = present.filter_map(|kv| self.records.keys.dependency_of_record(&kv.key.0));
+        let mut names: Vec<String> = names.collect();
         names.sort_unstable();
         Ok(names)
     }

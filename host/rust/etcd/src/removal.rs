@@ -5,9 +5,9 @@ use std::time::Instant;
 use halfopen_contract::store::{REMOVED, StoreError};
 use halfopen_contract::time::Backoff;
 
-use crate::client::messages::{Compare, RequestOp, TxnRequest};
-use crate::records::value::{self, Floor};
-use crate::records::{Found, Records};
+use crate::client::messages::{Compare, KeyValue, RequestOp, TxnRequest};
+use crate::records::Records;
+use crate::records::value::{self, Floor, Unreadable, read_record};
 
 /// The keys that one transaction deletes, at most: etcd allows 128 operations.
 const BATCH: usize = 100;
@@ -21,8 +21,17 @@ pub(crate) fn remove_namespace(records: &Records, namespace: &str) -> Result<(),
         let (found, revision) = records.walk(namespace, until)?;
         let mut success =
             vec![RequestOp::delete_all(keys.records(namespace)), RequestOp::delete_all(keys.history(namespace))];
-        if let Some(highest) = found.iter().map(|found| found.version).max() {
-            let floor = Floor { version: floor.version.max(highest.saturating_add(1)) };
+        let mut version = floor.version;
+        for kv in &found {
+            match read_record(&kv.value.0) {
+                Ok((header, _)) => version = version.max(header.version.saturating_add(1)),
+                // The value of another program has no version.
+                Err(Unreadable::Damaged) => {}
+                Err(newer) => return Err(newer.error(&records.client.errors, &format!("the namespace {namespace:?}"))),
+            }
+        }
+        if !found.is_empty() {
+            let floor = Floor { version };
             success.push(RequestOp::put(keys.floor(namespace), value::write(&floor)));
         }
         let compare = vec![
@@ -39,11 +48,15 @@ pub(crate) fn compact(records: &Records, namespace: &str) -> Result<(), StoreErr
     let key = records.keys.floor(namespace);
     retried(records, |until| {
         let (floor_revision, mut floor) = records.floor(namespace, until)?;
-        let (mut found, _) = records.walk(namespace, until)?;
-        found.retain(|found| found.is_removed);
-        found.sort_unstable_by_key(|found| std::cmp::Reverse(found.version));
-        if let Some(dropped) = found.get(REMOVED).filter(|dropped| dropped.version > floor.version) {
-            floor.version = dropped.version;
+        let (found, _) = records.walk(namespace, until)?;
+        let removed = found.into_iter().filter_map(|kv| match read_record(&kv.value.0) {
+            Ok((header, None)) => Some((header.version, kv)),
+            _ => None,
+        });
+        let mut removed: Vec<(u64, KeyValue)> = removed.collect();
+        removed.sort_unstable_by_key(|(version, _)| std::cmp::Reverse(*version));
+        if let Some((dropped, _)) = removed.get(REMOVED).filter(|(version, _)| *version > floor.version) {
+            floor.version = *dropped;
             let request = TxnRequest {
                 compare: vec![Compare::is_at(key.clone(), floor_revision)],
                 success: vec![RequestOp::put(key.clone(), value::write(&floor))],
@@ -53,9 +66,9 @@ pub(crate) fn compact(records: &Records, namespace: &str) -> Result<(), StoreErr
                 return Ok(false);
             }
         }
-        found.retain(|found| found.version <= floor.version);
+        removed.retain(|(version, _)| *version <= floor.version);
         let mut is_done = true;
-        for batch in found.chunks(BATCH) {
+        for batch in removed.chunks(BATCH) {
             is_done &= delete(records, batch, until)?;
         }
         Ok(is_done)
@@ -63,10 +76,10 @@ pub(crate) fn compact(records: &Records, namespace: &str) -> Result<(), StoreErr
 }
 
 /// Whether the records were deleted: none has changed.
-fn delete(records: &Records, found: &[Found], until: Instant) -> Result<bool, StoreError> {
+fn delete(records: &Records, removed: &[(u64, KeyValue)], until: Instant) -> Result<bool, StoreError> {
     let request = TxnRequest {
-        compare: found.iter().map(|found| Compare::is_at(found.key.clone(), found.mod_revision)).collect(),
-        success: found.iter().map(|found| RequestOp::delete(found.key.clone())).collect(),
+        compare: removed.iter().map(|(_, kv)| Compare::is_at(kv.key.0.clone(), kv.mod_revision)).collect(),
+        success: removed.iter().map(|(_, kv)| RequestOp::delete(kv.key.0.clone())).collect(),
         failure: Vec::new(),
     };
     Ok(records.client.txn(&request, until)?.answer.succeeded)

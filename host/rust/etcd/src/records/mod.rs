@@ -32,14 +32,6 @@ pub(crate) struct Records {
     cache: Mutex<LruCache<Vec<u8>, RecordState>>,
 }
 
-/// A record of a namespace, as a walk finds it. One that cannot be read has version 0.
-pub(crate) struct Found {
-    pub key: Vec<u8>,
-    pub mod_revision: i64,
-    pub version: u64,
-    pub is_removed: bool,
-}
-
 impl Records {
     pub fn new(options: &EtcdOptions) -> Result<Self, StoreError> {
         let cache = Mutex::new(LruCache::new(CACHED));
@@ -86,10 +78,7 @@ impl Records {
         revision: i64,
     ) -> Result<Vec<RecordState>, StoreError> {
         if responses.len() != 2 * keys.len() {
-            return Err(self
-                .client
-                .errors
-                .corrupt("it sent another number of responses than of requests; is it etcd?"));
+            return Err(self.client.errors.corrupt("it sent too few or too many responses; is it etcd?"));
         }
         let mut found = responses.into_iter().map(|mut response| response.response_range.kvs.pop());
         let state = |key: &Key<'_>| match (found.next().flatten(), found.next().flatten()) {
@@ -124,8 +113,8 @@ impl Records {
         Ok((kv.mod_revision, floor))
     }
 
-    /// All records of a namespace as of one revision, which is returned with them.
-    pub fn walk(&self, namespace: &str, until: Instant) -> Result<(Vec<Found>, i64), StoreError> {
+    /// The keys and values of all records of a namespace as of one revision, which is returned with them.
+    pub fn walk(&self, namespace: &str, until: Instant) -> Result<(Vec<KeyValue>, i64), StoreError> {
         let mut all = Vec::new();
         let mut request = RangeRequest { limit: PAGE, ..RangeRequest::all(self.keys.records(namespace)) };
         loop {
@@ -133,18 +122,9 @@ impl Records {
             if request.revision == 0 {
                 request.revision = page.header.revision;
             }
-            for kv in page.kvs {
-                let (version, is_removed) = match value::read_record(&kv.value.0) {
-                    Ok((header, data)) => (header.version, data.is_none()),
-                    Err(value::Unreadable::Damaged) => (0, false),
-                    Err(newer) => {
-                        return Err(newer.error(&self.client.errors, &format!("the namespace {namespace:?}")));
-                    }
-                };
-                all.push(Found { key: kv.key.0, mod_revision: kv.mod_revision, version, is_removed });
-            }
+            all.extend(page.kvs);
             match all.last() {
-                Some(last) if page.more => request.key.0 = [last.key.as_slice(), &[0]].concat(),
+                Some(last) if page.more => request.key.0 = [last.key.0.as_slice(), &[0]].concat(),
                 _ => return Ok((all, request.revision)),
             }
         }
