@@ -147,6 +147,45 @@ describe("the client", () => {
       assert.equal((await object.inspect()).calls, 0);
     });
 
+    it("that is cancelled ends at once, though its work goes on, and gives a probe back", async () => {
+      const object = await real("deaf", { ...PLAIN, open_ms: 1, lease_ms: 300 });
+      await object.trip();
+      await sleep(5);
+      await object.raw("calls");
+      const begun = Date.now();
+      await assert.rejects(guarded("deaf", { ms: 1_500, deaf: true }, { cancelAfterMs: 150 }), { name: "AbortError" });
+      assert.ok(Date.now() - begun < 600, `${Date.now() - begun} ms`);
+      await until("the lease is back", async () => (await object.inspect()).leases.length === 0);
+      assert.equal((await object.inspect()).state, "half-open");
+      await object.raw("calls");
+      await sleep(500);
+      assert.deepEqual(await object.raw("calls"), [], "nothing is renewed any more");
+    });
+
+    it("that is cancelled by a time limit counts as a timeout", async () => {
+      const object = await real("limited", { ...FRESH, consecutive_failures: 100 });
+      const call = guarded("limited", { ms: 60_000, deaf: true }, { cancelAfterMs: 50, reason: "TimeoutError" });
+      await assert.rejects(call, { name: "TimeoutError" });
+      await until("it is counted", async () => (await object.inspect()).failures === 1);
+      assert.equal((await object.inspect()).last_failure?.cause, "TimeoutError: cancelled");
+    });
+
+    it("that is cancelled before it begins, or while the object is asked, is not made", async () => {
+      const object = await real("early", { ...PLAIN, open_ms: 1, lease_ms: 60_000 });
+      await object.trip();
+      await sleep(5);
+      await object.raw("calls");
+      await assert.rejects(guarded("early", {}, { cancelAfterMs: 0 }), { name: "AbortError" });
+      assert.deepEqual(await object.raw("calls"), []);
+      await workerd.post("way", { dependency: "early", way: { afterMs: 400 } });
+      const begun = Date.now();
+      await assert.rejects(guarded("early", {}, { cancelAfterMs: 50 }), { name: "AbortError" });
+      assert.ok(Date.now() - begun < 350, `${Date.now() - begun} ms`);
+      await workerd.post("way", { dependency: "early", way: {} });
+      await until("the probe is given back", async () => (await object.raw<string[]>("calls")).includes("report ignored"));
+      assert.equal((await object.inspect()).leases.length, 0);
+    });
+
     it("is judged by a classifier, and one that throws gives the permit back", async () => {
       const object = await real("classified", PLAIN);
       await guarded("classified", { status: 500 }, { classify: "ignored" });

@@ -5,7 +5,7 @@ import { after, before, describe, it } from "node:test";
 import type { Fault, Reply } from "@halfopen/durable-object";
 
 import { ByHand, PLAIN } from "./support/breakers.js";
-import { Workerd } from "./support/workerd.js";
+import { RemoteError, Workerd } from "./support/workerd.js";
 
 const BEYOND = 1n << 64n;
 const NAMES = ["", "x".repeat(257), "é".repeat(129), "a\nb", "a\u0000", "\u007f", "\ud800", "x".repeat(3_000_000), 5, null, undefined, {}, []];
@@ -96,11 +96,12 @@ describe("bad input", () => {
     for (const report of [null, 5, "failure", [], {}, { outcome: "failure", took: 1 }]) {
       await refused("invalid-argument", "report", "input", "0", report);
     }
-    for (const tally of [null, 5, "x", [], { failure: 1 }, { failures: null }]) {
+    for (const tally of [null, 5, "x", [], new Map(), new Date(0), { failure: 1 }, { failures: null }]) {
       await refused("invalid-argument", "reportTally", "input", "0", tally);
     }
     for (const settled of [null, 5, {}, [5], [{}], [{ permit: "0", tally: { x: 1 } }]]) {
-      await refused("invalid-argument", "settleAndAcquire", "input", "A", settled);
+      await refused("invalid-argument", "settleAndAcquire", "input", "A", { sender: "s", number: 1, settled });
+      await refused("invalid-argument", "settle", "input", "A", { sender: "s", number: 1, settled });
     }
   });
 
@@ -126,8 +127,37 @@ describe("bad input", () => {
     assert.deepEqual([last_failure?.caller, last_failure?.cause], ["é".repeat(64), "a b"]);
   });
 
+  it("as options of a breaker: they are refused before anything is asked", async () => {
+    const wrong: [option: string, values: unknown[]][] = [
+      ["timeoutMs", [Number.NaN, 0, -1, 0.5, Number.POSITIVE_INFINITY, 2 ** 31, "1", null]],
+      ["answerWithinMs", [Number.NaN, 0, -1, 20_001, "1"]],
+      ["whenUnreachable", ["failopen", "fail-closed ", "", null, true]],
+      ["localAdmission", ["false", 0, null]],
+      ["caller", ["x".repeat(129), "é".repeat(65), "\ud800", 5, null]],
+      ["operator", ["x".repeat(129), 5]],
+      ["namespace", [5, null, "\udfff"]],
+      ["whenunreachable", ["fail-open"]],
+    ];
+    for (const [option, values] of wrong) {
+      for (const value of values) {
+        const made = workerd.client("input", { [option]: value }, "inspect");
+        await assert.rejects(made, (error) => error instanceof RemoteError && error.fault?.code === "invalid-argument", option);
+      }
+    }
+    for (const options of [new Map(), new Date(), [], 5]) {
+      await assert.rejects(workerd.client("input", options as object, "inspect"), { name: "BreakerError" });
+    }
+    await assert.rejects(workerd.client(5 as never, {}, "inspect"), { name: "BreakerError" });
+    for (const timeoutMs of [Number.NaN, 0, -1]) {
+      await object.raw("calls");
+      const call = workerd.post("guarded", { dependency: "input", work: {}, call: { timeoutMs } });
+      await assert.rejects(call, { name: "BreakerError", message: /timeoutMs must be a whole number from 1/ });
+      assert.deepEqual(await object.raw("calls"), []);
+    }
+  });
+
   it("as recovery settings", async () => {
-    const wrong = [5, [], { url: "x" }, { healthUrl: "x" }, { healthUrl: "file:///etc/passwd" }, { healthUrl: 5 }, { method: "POST" }, { timeoutMs: 0 }, { timeoutMs: 60_001 }, { timeoutMs: 0.5 }, { headers: 5 }, { headers: { "a b": "c" } }];
+    const wrong = [5, [], new Map(), new Date(0), { headers: new Map() }, { url: "x" }, { healthUrl: "x" }, { healthUrl: "file:///etc/passwd" }, { healthUrl: 5 }, { method: "POST" }, { timeoutMs: 0 }, { timeoutMs: 60_001 }, { timeoutMs: 0.5 }, { headers: 5 }, { headers: { "a b": "c" } }];
     for (const settings of wrong) await refused("invalid-argument", "setRecovery", "input", settings);
   });
 
@@ -144,6 +174,16 @@ describe("bad input", () => {
     for (const method of ["setUp", "busy", "sql", "fetch", "run", "now", "constructor", "__proto__"]) {
       const asked = workerd.post("object", { object: "HALFOPEN", name: "shipped", method, args: [{ now: 5n }] });
       await assert.rejects(asked, Error, method);
+    }
+  });
+
+  it("a look at a name without a record stores nothing", async () => {
+    const asked: [method: string, ...args: unknown[]][] = [["inspect"], ["policy"], ["history", 10], ["recovery"], ["acquire", "A"]];
+    for (const [method, ...args] of asked) {
+      const name = JSON.stringify(["default", `unknown ${method}`]);
+      const reply = await workerd.object<Reply<unknown>>(name, method, `unknown ${method}`, ...args);
+      assert.ok(reply.ok, JSON.stringify(reply));
+      assert.deepEqual(await workerd.object(name, "sql", "SELECT name FROM sqlite_master WHERE name LIKE 'halfopen%'"), []);
     }
   });
 

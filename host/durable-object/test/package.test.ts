@@ -126,6 +126,7 @@ describe("the package", () => {
     assert.equal((await fetch(url)).status, 502, "forced closed: the call is made again");
     const wrong = await ask("POST", "/admin/payments/force?mode=ajar");
     assert.deepEqual([wrong.status, (wrong.body as { error: { code: string } }).error.code], [400, "invalid-argument"]);
+    assert.equal((await ask("GET", "/admin/%E0%A4%A")).status, 400);
     assert.equal((await ask("POST", "/admin/payments/reset")).status, 200);
     assert.equal((await ask("POST", "/admin/payments/forget")).status, 200);
     assert.deepEqual((await ask("GET", "/admin")).body, {});

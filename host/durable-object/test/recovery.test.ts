@@ -130,6 +130,30 @@ describe("scheduled recovery", () => {
     assert.equal((await object.inspect()).probe_due, true);
   });
 
+  it("does not wait for a probe of its own that ignores its signal", async () => {
+    const object = await ByHand.of(workerd, "custom probe", { ...QUICK, lease_ms: 400, open_max_ms: 300 }, null);
+    await object.ok("setRecovery", {});
+    await object.trip();
+    await until("it has timed out twice", async () => {
+      return (await reasons(object)).filter((reason) => reason === "probe-timed-out").length >= 2;
+    });
+    assert.ok(!(await reasons(object)).includes("probe-lost"));
+    await object.ok("setRecovery", null);
+  });
+
+  it("answers damaged settings with a typed fault, and takes new ones", async () => {
+    for (const text of ["{", "5", '{"healthUrl": 5}', '{"x": 1}']) {
+      const object = await recovering(`damaged ${text}`);
+      await object.raw("sql", `UPDATE halfopen_recovery SET settings = '${text}'`);
+      await object.raw("restart").catch(() => {});
+      const reply = await object.reply("recovery");
+      assert.ok(!reply.ok && reply.fault.code === "storage" && reply.fault.kind === "corrupt", JSON.stringify(reply));
+      await object.trip();
+      await object.ok("setRecovery", null);
+      assert.equal(await object.ok("recovery"), null);
+    }
+  });
+
   it("can be looked at and switched off", async () => {
     const object = await recovering("off", QUICK, { method: "HEAD", timeoutMs: 50 });
     assert.deepEqual(await object.ok("recovery"), { healthUrl: dependency.url, method: "HEAD", timeoutMs: 50 });

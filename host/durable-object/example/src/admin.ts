@@ -25,7 +25,9 @@ export async function admin(request: Request, url: URL, env: Env): Promise<Respo
 }
 
 async function answer(method: string, url: URL, env: Env): Promise<Response> {
-  const [, , dependency, action] = url.pathname.split("/").map(decodeURIComponent);
+  const path = decoded(url.pathname);
+  if (path === null) return new Response("the path is malformed\n", { status: 400 });
+  const [, , dependency, action] = path;
   if (dependency === undefined || dependency === "") return Response.json(await all(env));
   const one = breaker(env.HALFOPEN, dependency);
   switch (`${method} ${action ?? ""}`) {
@@ -36,9 +38,9 @@ async function answer(method: string, url: URL, env: Env): Promise<Response> {
     case "POST force": {
       const lasting = url.searchParams.get("lasting_ms");
       const note = url.searchParams.get("note") ?? "";
-      // A mode that is none is refused with the modes that there are.
+      // Another mode is refused, with a message that names the modes.
       const mode = (url.searchParams.get("mode") ?? "") as Mode;
-      return Response.json(await one.force(mode, lasting === null ? { note } : { note, lastingMs: Number(lasting) }));
+      return Response.json(await one.force(mode, lasting === null ? { by: "admin", note } : { by: "admin", note, lastingMs: Number(lasting) }));
     }
     case "POST reset":
       return Response.json(await one.reset());
@@ -46,6 +48,14 @@ async function answer(method: string, url: URL, env: Env): Promise<Response> {
       return Response.json(await one.forget());
     default:
       return new Response("not found\n", { status: 404 });
+  }
+}
+
+function decoded(path: string): string[] | null {
+  try {
+    return path.split("/").map(decodeURIComponent);
+  } catch {
+    return null;
   }
 }
 

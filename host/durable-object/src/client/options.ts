@@ -56,16 +56,18 @@ const KNOWN = [
  */
 export function checkedOptions(given: unknown): CheckedOptions {
   const options = fields("the options of a breaker", given, KNOWN);
-  const local = options["localAdmission"] ?? true;
-  if (typeof local !== "boolean") throw invalidArgument(`localAdmission must be true or false, not ${kind(local)}`);
+  const { whenUnreachable = "fail-closed", localAdmission = true } = options;
+  if (typeof localAdmission !== "boolean") {
+    throw invalidArgument(`localAdmission must be true or false, not ${kind(localAdmission)}`);
+  }
   return {
     namespace: text("namespace", options["namespace"]) ?? "default",
     caller: text("caller", options["caller"], LONGEST_TEXT) ?? "worker",
     operator: text("operator", options["operator"], LONGEST_TEXT),
-    whenUnreachable: oneOf("whenUnreachable", CHOICES, options["whenUnreachable"] ?? "fail-closed"),
+    whenUnreachable: oneOf("whenUnreachable", CHOICES, whenUnreachable),
     answerWithinMs: ms("answerWithinMs", options["answerWithinMs"], LONGEST_ANSWER) ?? 2_000,
     timeoutMs: ms("timeoutMs", options["timeoutMs"]) ?? LONGEST_HOLD,
-    localAdmission: local,
+    localAdmission,
     ...(present({ locationHint: options["locationHint"], jurisdiction: options["jurisdiction"] }) as Place),
   };
 }

@@ -40,9 +40,9 @@ WebAssembly.Instance = new Proxy(Instance, {
 export interface Guarded {
   dependency: string;
   options?: BreakerOptions;
-  call?: { timeoutMs?: number; cancelAfterMs?: number; classify?: "ignored" | "throws" };
+  call?: { timeoutMs?: number; cancelAfterMs?: number; reason?: string; classify?: "ignored" | "throws" };
   /** What the work is: it fetches a URL, or ends by itself after so many ms. */
-  work: { url: string } | { ms?: number; throws?: string; status?: number };
+  work: { url: string } | { ms?: number; throws?: string; status?: number; deaf?: boolean };
 }
 
 /** Calls that a test makes at once. */
@@ -112,7 +112,7 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
   async guarded({ dependency, options, call = {}, work }: Guarded, env) {
     const callOptions: CallOptions<Response> = {};
     if (call.timeoutMs !== undefined) callOptions.timeoutMs = call.timeoutMs;
-    if (call.cancelAfterMs !== undefined) callOptions.signal = cancelled(call.cancelAfterMs);
+    if (call.cancelAfterMs !== undefined) callOptions.signal = cancelled(call.cancelAfterMs, call.reason);
     if (call.classify === "ignored") callOptions.classify = () => "ignored";
     if (call.classify === "throws") {
       callOptions.classify = () => {
@@ -121,7 +121,7 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
     }
     const result = await breaker(through(env.TEST), dependency, options).call<Response>(async ({ signal, role, token }) => {
       if ("url" in work) return fetch(work.url, { signal, headers: { "x-role": role, "x-token": String(token) } });
-      await sleep(work.ms ?? 0, signal);
+      await sleep(work.ms ?? 0, work.deaf === true ? new AbortController().signal : signal);
       if (work.throws !== undefined) throw Object.assign(new Error(work.throws), { name: work.throws });
       return new Response("done", { status: work.status ?? 200 });
     }, callOptions);
@@ -182,8 +182,10 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-function cancelled(ms: number): AbortSignal {
+function cancelled(ms: number, reason = "AbortError"): AbortSignal {
   const controller = new AbortController();
-  setTimeout(() => controller.abort(new DOMException("cancelled", "AbortError")), ms);
+  const abort = (): void => controller.abort(new DOMException("cancelled", reason));
+  if (ms === 0) abort();
+  else setTimeout(abort, ms);
   return controller.signal;
 }
