@@ -55,8 +55,8 @@ impl Store for EtcdStore {
             }
             let now = client.clock.now();
             if now.is_too_early_for(state.header.at) {
-                // The members prove this machine's clock: the writer's was wrong, or all clocks were set back since. The
-                // engine takes a later date as the present.
+                // The members prove this machine's clock: the writer's was wrong, or all clocks were set back since.
+                // The engine takes a later date as the present.
                 let ahead_ms = state.header.at - now.at;
                 tracing::warn!(by = state.header.by, ahead_ms, "a record was written by a clock that was ahead");
             }

@@ -12,8 +12,8 @@ use crate::records::value::{self, Floor, Unreadable, read_record};
 /// The keys that one transaction deletes, at most: etcd allows 128 operations.
 const BATCH: usize = 100;
 
-/// Removes all records of a namespace. Its floor rises above all their versions, so that a write based on a removed record
-/// is stale. A repetition does no harm.
+/// Removes all records of a namespace. Its floor rises above all their versions, so that a write based on a removed
+/// record is stale. A repetition does no harm.
 pub(crate) fn remove_namespace(records: &Records, namespace: &str) -> Result<(), StoreError> {
     let keys = &records.keys;
     retried(records, |until| {
@@ -43,7 +43,8 @@ pub(crate) fn remove_namespace(records: &Records, namespace: &str) -> Result<(),
     })
 }
 
-/// Drops the versions of removed records but for the [`REMOVED`] highest. The floor rises to the highest that is dropped.
+/// Drops the versions of removed records but for the [`REMOVED`] highest. The floor rises to the highest that is
+/// dropped.
 pub(crate) fn compact(records: &Records, namespace: &str) -> Result<(), StoreError> {
     let key = records.keys.floor(namespace);
     retried(records, |until| {

@@ -31,8 +31,8 @@ impl PostgresStore {
     /// error: the operations fail until it can.
     ///
     /// # Errors
-    /// [`StoreError`]: a failure that waiting does not mend. The server refuses the user, the database does not exist or
-    /// allows no writes, a right is missing, the schema is of a later release, or certificates cannot be used.
+    /// [`StoreError`]: a failure that waiting does not mend. The server refuses the user, the database does not exist
+    /// or allows no writes, a right is missing, the schema is of a later release, or certificates cannot be used.
     pub fn open_with(options: PostgresOptions) -> Result<Self, StoreError> {
         if let Some(why) = options.schema_fault() {
             return Err(options.other(why));

@@ -32,8 +32,8 @@ impl Client {
         )))
     }
 
-    /// Compares the clock with that of `member` until it is proven or refuted, and with those of the other members, where
-    /// they answer.
+    /// Compares the clock with that of `member` until it is proven or refuted, and with those of the other members,
+    /// where they answer.
     pub fn compare_clocks(&self, member: usize) -> Result<(), StoreError> {
         let comparison = self.comparison.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have compared while this one waited.

@@ -262,7 +262,7 @@ impl Client {
             return Ok(());
         }
         let name = &self.members[member].name;
-        let why = format!("{name} belongs to another cluster than the others; give members of one cluster");
+        let why = format!("{name} belongs to another cluster than the other members; give members of one cluster");
         Err(NoReply { error: self.errors.denied(why), in_doubt: true })
     }
 }

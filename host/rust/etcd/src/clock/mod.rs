@@ -76,7 +76,8 @@ impl CheckedClock {
         bounds.is_some_and(|bounds| self.judge(bounds) != Verdict::Unproven)
     }
 
-    /// The state of the clock. Of any two processes that each agree with most members, both agree with one and the same.
+    /// The state of the clock. Of any two processes that each agree with most members, both agree with one and the
+    /// same.
     pub fn state(&self) -> ClockState {
         let mut within = 0;
         let mut beyond = Vec::new();
@@ -111,8 +112,8 @@ impl fmt::Debug for CheckedClock {
 }
 
 impl Now {
-    /// The time for a record that was last written at `written`: not earlier, where `written` is ahead by at most the skew.
-    /// So a clock that is a little behind does not turn time back.
+    /// The time for a record that was last written at `written`: not earlier, where `written` is ahead by at most the
+    /// skew. So a clock that is a little behind does not turn time back.
     pub fn after(self, written: u64) -> u64 {
         if self.is_too_early_for(written) { self.at } else { self.at.max(written) }
     }

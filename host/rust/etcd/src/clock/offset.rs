@@ -1,9 +1,9 @@
 //! Bounds of the offset between this machine's clock and a member's.
 //!
 //! Every answer of a member bears its clock, in whole seconds (`Date`). The member read it between the request and the
-//! arrival of the answer, so each answer bounds the offset from both sides, to a second and the round trip. The bounds of
-//! several answers are intersected: soon they are a round trip apart. They are kept against the monotonic clock, so that a
-//! step of this machine's clock shows at once. All times are in microseconds.
+//! arrival of the answer, so each answer bounds the offset from both sides, to a second and the round trip. The bounds
+//! of several answers are intersected: soon they are a round trip apart. They are kept against the monotonic clock, so
+//! that a step of this machine's clock shows at once. All times are in microseconds.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use halfopen_contract::time::Clock;
 
 const SECOND: i64 = 1_000_000;
 
-/// One microsecond of drift in this time: two clocks that run free, or are being adjusted, drift by at most 1 ms a second.
+/// One microsecond of drift in this time: two clocks that run free, or are being adjusted, drift by at most 1 ms a
+/// second.
 const DRIFT_PERIOD: i64 = 1_000;
 
 /// A member's clock in an answer, and this machine's monotonic clock around it.
@@ -95,7 +96,8 @@ impl OffsetBounds {
         OffsetBounds { low, high, at: sample.received }
     }
 
-    /// The bounds with one more sample. Where the two exclude each other, one of the clocks was set, and the sample counts.
+    /// The bounds with one more sample. Where the two exclude each other, one of the clocks was set, and the sample
+    /// counts.
     pub fn and(self, sample: Sample) -> OffsetBounds {
         let (old, new) = (self.aged(sample.received), OffsetBounds::of(sample));
         let (low, high) = (old.low.max(new.low), old.high.min(new.high));

@@ -38,8 +38,8 @@ pub(super) fn keys<'a>(writes: &[Write<'a>]) -> (Vec<Key<'a>>, Vec<usize>) {
     (keys, indices)
 }
 
-/// The outcomes of the writes, and the changes that must be done for them; `indices` are those of [`keys`]. None where a
-/// write seems stale and the bytes of its record were not read.
+/// The outcomes of the writes, and the changes that must be done for them; `indices` are those of [`keys`]. None where
+/// a write seems stale and the bytes of its record were not read.
 pub(super) fn evaluate<'a>(
     writes: &[Write<'a>],
     indices: &[usize],

@@ -1,4 +1,5 @@
-//! Commits: one transaction each, evaluated on the last known states, which the transaction compares with the present ones.
+//! Commits: one transaction each, evaluated on the last known states, which the transaction compares with the present
+//! ones.
 
 mod evaluate;
 mod lost_answer;
@@ -86,8 +87,8 @@ pub(crate) fn commit(records: &Records, writes: &[Write<'_>]) -> Result<Vec<Comm
     Err(client.errors.unavailable("other processes wrote the same records each time; try again"))
 }
 
-/// Sends a transaction, and finds out what became of it. `witness` is one of the records that it changes, with the state
-/// that it compares.
+/// Sends a transaction, and finds out what became of it. `witness` is one of the records that it changes, with the
+/// state that it compares.
 fn transact(
     records: &Records,
     request: &TxnRequest,

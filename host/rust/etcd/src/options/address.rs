@@ -1,14 +1,28 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use halfopen_contract::store::parameter;
+use halfopen_contract::store::{AddressError, parameter};
 
 use super::{EtcdIdentity, EtcdOptions, EtcdTls, EtcdUser};
 
 const NAMES: [&str; 6] = ["max_skew", "timeout", "tls", "cacert", "cert", "key"];
 
+impl EtcdOptions {
+    /// Reads `etcd://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...][/PREFIX][?NAME=VALUE&...]`; `etcds://` connects with TLS.
+    ///
+    /// Names: `max_skew` and `timeout` (like `500ms` or `5s`), `cacert`, `cert` and `key` (PEM files), `tls` (`true` is
+    /// the same as `etcds://`). In user, password, prefix and values, a character that has a meaning in addresses is
+    /// written as `%XX`.
+    ///
+    /// # Errors
+    /// [`AddressError`]: the mistake, and how to write it. It shows no password.
+    pub fn from_address(address: &str) -> Result<EtcdOptions, AddressError> {
+        parse(address).map_err(|why| AddressError::new(address, why))
+    }
+}
+
 /// The options that an address gives, or the mistake in it.
-pub(super) fn parse(address: &str) -> Result<EtcdOptions, String> {
+fn parse(address: &str) -> Result<EtcdOptions, String> {
     let (secure, rest) = match (address.strip_prefix("etcd://"), address.strip_prefix("etcds://")) {
         (Some(rest), _) => (false, rest),
         (_, Some(rest)) => (true, rest),

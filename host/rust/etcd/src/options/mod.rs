@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use halfopen_contract::store::AddressError;
 use halfopen_contract::time::{Clock, SystemClock};
 use ureq::http::uri::Authority;
 
@@ -24,7 +23,8 @@ pub struct EtcdOptions {
     pub user: Option<EtcdUser>,
     /// The prefix of all keys. Default `halfopen`.
     pub prefix: String,
-    /// The largest difference between the clocks of any two processes: 20 ms to 1 hour; default 1 s. See [the crate](crate).
+    /// The largest difference between the clocks of any two processes: 20 ms to 1 hour; default 1 s. See [the
+    /// crate](crate).
     pub max_skew: Duration,
     /// The time for an operation, over all members: 100 ms to 10 min; default 5 s. Only a commit whose acknowledgement
     /// was lost may take up to twice as long.
@@ -48,18 +48,6 @@ impl Default for EtcdOptions {
 }
 
 impl EtcdOptions {
-    /// Reads `etcd://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...][/PREFIX][?NAME=VALUE&...]`; `etcds://` connects with TLS.
-    ///
-    /// Names: `max_skew` and `timeout` (like `500ms` or `5s`), `cacert`, `cert` and `key` (PEM files), `tls` (`true` is the
-    /// same as `etcds://`). In user, password, prefix and values, a character that has a meaning in addresses is written
-    /// as `%XX`.
-    ///
-    /// # Errors
-    /// [`AddressError`]: the mistake, and how to write it. It shows no password.
-    pub fn from_address(address: &str) -> Result<EtcdOptions, AddressError> {
-        address::parse(address).map_err(|why| AddressError::new(address, why))
-    }
-
     /// The name of the store in messages: its address without user and parameters.
     pub(crate) fn place(&self) -> String {
         let scheme = if self.tls.is_some() { "etcds" } else { "etcd" };

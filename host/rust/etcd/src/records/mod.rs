@@ -28,7 +28,8 @@ const PAGE: i64 = 500;
 pub(crate) struct Records {
     pub client: Client,
     pub keys: Keys,
-    /// The last known states, without data, so that a commit needs no read. A stale one does no harm: the commit compares.
+    /// The last known states, without data, so that a commit needs no read. A stale one does no harm: the commit
+    /// compares.
     cache: Mutex<LruCache<Vec<u8>, RecordState>>,
 }
 
@@ -38,8 +39,8 @@ impl Records {
         Ok(Records { client: Client::new(options)?, keys: Keys::new(&options.prefix), cache })
     }
 
-    /// Reads the state of a record; returns it with the member that answered. A record that existed before is read alone,
-    /// which costs etcd less.
+    /// Reads the state of a record; returns it with the member that answered. A record that existed before is read
+    /// alone, which costs etcd less.
     pub fn read_one(&self, key: Key<'_>, until: Instant) -> Result<(RecordState, usize), StoreError> {
         let name = self.keys.record(key);
         if self.cached(key).is_some_and(|state| state.mod_revision > 0) {
@@ -64,7 +65,8 @@ impl Records {
         Ok((states, member))
     }
 
-    /// The requests for the states of records, each with the floor of its namespace; at a revision; 0 reads the present.
+    /// The requests for the states of records, each with the floor of its namespace; at a revision; 0 reads the
+    /// present.
     pub fn requests(&self, keys: &[Key<'_>], revision: i64) -> Vec<RequestOp> {
         let names = keys.iter().flat_map(|key| [self.keys.record(*key), self.keys.floor(key.namespace)]);
         names.map(|key| RequestOp::Range(RangeRequest { revision, ..RangeRequest::one(key) })).collect()

@@ -1,11 +1,11 @@
-//! A proxy between a store and etcd that loses what it is told to lose.
+//! A proxy between a store and etcd that loses a request or an answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What is lost of the next transaction that writes.
+/// The loss of the next transaction that writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// It does not reach etcd.
@@ -49,7 +49,7 @@ impl Lossy {
         self.plan.lock().unwrap().next = Some((loss, Box::new(meanwhile)));
     }
 
-    /// Whether what was to be lost has been.
+    /// Whether the loss has happened.
     pub fn has_lost(&self) -> bool {
         self.plan.lock().unwrap().next.is_none()
     }

@@ -20,7 +20,7 @@ fn put(store: &EtcdStore, based_on: u64, data: Option<&[u8]>) {
     assert_eq!(store.commit(&[write(based_on, data)]), Ok(vec![CommitOutcome::Committed]), "on {based_on}");
 }
 
-/// What another does after the commit, before its loss is noticed.
+/// The writes of another store after the commit, before the store notices the loss.
 type Meanwhile = fn(&EtcdStore);
 
 fn nothing(_: &EtcdStore) {}
@@ -130,7 +130,9 @@ pub fn a_lost_request_is_sent_again_and_compares_again() {
             put(&other, version + 2, Some(b"latest"));
         });
         let outcome = site.lost.commit(&[write(version, Some(b"mine"))]).unwrap().remove(0);
-        let CommitOutcome::Stale(now) = outcome else { panic!("it was done on what had changed: {outcome:?}") };
+        let CommitOutcome::Stale(now) = outcome else {
+            panic!("it was done on a record that had changed: {outcome:?}")
+        };
         assert_eq!((now.version, now.data.as_deref()), (version + 3, Some(&b"latest"[..])));
         assert!(site.lossy.has_lost());
     }

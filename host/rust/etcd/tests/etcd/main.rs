@@ -1,5 +1,5 @@
-//! etcd on real servers: the conformance suite, and what the store promises when something fails. The servers are started
-//! from the program that `HALFOPEN_TEST_ETCD_BIN` names; without it the tests are ignored.
+//! etcd on real servers: the conformance suite, and what the store promises when something fails. The servers are
+//! started from the program that `HALFOPEN_TEST_ETCD_BIN` names; without it the tests are ignored.
 
 mod account;
 mod cluster;

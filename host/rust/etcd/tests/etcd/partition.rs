@@ -1,5 +1,5 @@
-//! The members of a cluster hear of each other through proxies, one before each, so that a member can be cut off from the
-//! others while its clients still reach it.
+//! The members of a cluster reach each other through proxies, one before each, so that a member can be cut off from
+//! the others while its clients still reach it.
 
 use std::collections::HashSet;
 use std::io::{Read, Write};
@@ -50,12 +50,12 @@ impl Peers {
         Peers { ports, network }
     }
 
-    /// Where the others find a member.
+    /// The port at which the other members reach a member.
     pub fn port(&self, number: usize) -> u16 {
         self.ports[number]
     }
 
-    /// What a member calls itself.
+    /// Sets the id that a member sends.
     pub fn name(&self, number: usize, id: &str) {
         self.network.ids.lock().unwrap()[number] = id.to_owned();
     }
@@ -85,7 +85,7 @@ fn serve(mut client: TcpStream, target: u16, to: usize, network: &Network) {
     });
 }
 
-/// The head of the first request on a connection, and who sent it.
+/// The head of the first request on a connection, and its sender.
 fn head(client: &mut TcpStream) -> Option<(Vec<u8>, String)> {
     let mut head = Vec::new();
     let mut byte = [0];
@@ -100,7 +100,7 @@ fn head(client: &mut TcpStream) -> Option<(Vec<u8>, String)> {
     Some((head, from))
 }
 
-/// Copies what comes until it ends, or is to end; then both ways end.
+/// Copies bytes until either end closes or the connection is cut; then both directions end.
 fn carry(mut from: TcpStream, mut to: &TcpStream, is_cut: &dyn Fn() -> bool) {
     let _ = from.set_read_timeout(Some(Duration::from_millis(20)));
     let mut bytes = [0; 65_536];

@@ -8,7 +8,7 @@ use super::{options, store};
 
 const KEY: Key<'static> = Key { namespace: "n", dependency: "a" };
 
-/// Not a word that a message would hold by chance.
+/// A word that no message holds by chance.
 const PASSWORD: &str = "hush-9f3/@?";
 const WRITTEN: &str = "hush-9f3%2F%40%3F";
 
@@ -23,7 +23,7 @@ pub fn base64(text: &str) -> String {
     text.as_bytes().chunks(3).map(group).collect()
 }
 
-/// Lets etcd know users: root, and one that may read and write under a prefix.
+/// Enables users: root, and one that may read and write under a prefix.
 fn enable_users(member: &Member, prefix: &str) {
     let post = |path: &str, body: serde_json::Value| {
         let answer = member.post(path, &body.to_string()).unwrap_or_default();
@@ -48,7 +48,7 @@ pub fn a_user_has_its_rights_and_its_password_is_in_no_message() {
     let cluster = Cluster::single(&[]);
     let address = cluster.address(&[0], "allowed?max_skew=4s");
     let ann = format!("ann:{WRITTEN}");
-    store(&with_user(&address, &ann)).load(KEY).expect("whoever knows no users lets everybody in");
+    store(&with_user(&address, &ann)).load(KEY).expect("an etcd without users lets every client in");
     enable_users(&cluster.members[0], "allowed");
 
     let allowed = store(&with_user(&address, &ann));

@@ -1,4 +1,4 @@
-//! Machines whose clocks are off.
+//! Machines with wrong clocks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,7 +12,7 @@ use super::server::Cluster;
 
 const KEY: Key<'static> = Key { namespace: "n", dependency: "a" };
 
-/// A machine's clock, so many ms off.
+/// A clock that is off by a number of ms.
 struct Off(Arc<AtomicI64>);
 
 impl Clock for Off {
@@ -21,7 +21,7 @@ impl Clock for Off {
     }
 }
 
-/// A store on a machine whose clock is off, and by how much.
+/// A store on a machine whose clock is off, and its offset.
 fn off_by(address: &str, offset: i64) -> (EtcdStore, Arc<AtomicI64>) {
     let offset = Arc::new(AtomicI64::new(offset));
     let mut options = options(address);
@@ -38,7 +38,7 @@ fn at(snapshot: &Snapshot) -> u64 {
     snapshot.at.expect("this store tells the time")
 }
 
-/// What a refusal says.
+/// The reason of a refusal.
 fn refusal<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
     match result {
         Err(StoreError::Denied { why, .. }) => why,

@@ -45,8 +45,8 @@ impl Executor {
         self.run(Effect::Repeatable, async |_, _| Ok(()))
     }
 
-    /// Runs `work`, on another connection where one was lost. `work` receives whether an earlier attempt of a commit was
-    /// left without an answer.
+    /// Runs `work`, on another connection where one was lost. `work` receives whether an earlier attempt of a commit
+    /// was left without an answer.
     pub fn run<T: Send>(
         &self,
         effect: Effect,

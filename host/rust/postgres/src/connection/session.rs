@@ -87,8 +87,8 @@ fn now() -> (Instant, SystemTime) {
     (Instant::now(), SystemTime::now())
 }
 
-/// A runtime that ends without waiting: a name lookup may hang in it, and it may be dropped inside another runtime. None
-/// only while it is dropped.
+/// A runtime that ends without waiting: a name lookup may hang in it, and it may be dropped inside another runtime.
+/// None only while it is dropped.
 struct BackgroundRuntime(Option<Runtime>);
 
 impl BackgroundRuntime {
@@ -146,8 +146,8 @@ impl Session {
         rows
     }
 
-    /// Makes the schema where it is missing, and returns its version. The statements are prepared anew: the server may have
-    /// forgotten them, or prepared them for tables that are gone.
+    /// Makes the schema where it is missing, and returns its version. The statements are prepared anew: the server may
+    /// have forgotten them, or prepared them for tables that are gone.
     pub async fn ensure_schema(&mut self, schema: &str) -> Result<u64, Error> {
         self.prepared = [const { Preparation::New }; Statement::COUNT];
         ensure(&mut self.client, schema).await

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::error::Error as _;
 use std::time::Duration;
 
-use halfopen_contract::store::{masked, parameter};
+use halfopen_contract::store::{AddressError, masked, parameter};
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 
@@ -13,8 +13,23 @@ use super::tls::{Roots, Tls, Verify};
 const OWN_KEYS: [&str; 8] =
     ["schema", "connect_timeout", "timeout", "connections", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
+impl PostgresOptions {
+    /// Reads an address, `postgres://user:password@host:port/database?key=value&..`, as libpq does.
+    ///
+    /// Keys of this store: `schema`, `connect_timeout` and `timeout` (seconds, or `800ms`), `connections`, `sslmode`,
+    /// `sslrootcert`, `sslcert`, `sslkey`. Keys of the connection: `application_name`, `channel_binding`, `hostaddr`,
+    /// `keepalives`, `keepalives_idle`, `keepalives_interval`, `keepalives_retries`, `load_balance_hosts`, `options`,
+    /// `sslnegotiation`, `target_session_attrs`, `tcp_user_timeout`.
+    ///
+    /// # Errors
+    /// [`AddressError`]: the mistake. It shows no password.
+    pub fn from_address(address: &str) -> Result<PostgresOptions, AddressError> {
+        parse(address).map_err(|why| AddressError::new(address, why))
+    }
+}
+
 /// The options that an address gives, or the mistake in it.
-pub(super) fn parse(address: &str) -> Result<PostgresOptions, String> {
+fn parse(address: &str) -> Result<PostgresOptions, String> {
     let (base, query) = split(address);
     if base.matches('@').count() > 1 {
         // The rest of a password after the first `@` would be taken for host and database, and shown.

@@ -5,7 +5,6 @@ mod tls;
 
 use std::time::Duration;
 
-use halfopen_contract::store::AddressError;
 use tokio_postgres::Config;
 
 use tls::Tls;
@@ -17,8 +16,8 @@ pub struct PostgresOptions {
     pub schema: String,
     /// The time for making a connection, TLS and login included. Default 3 s.
     pub connect_timeout: Duration,
-    /// The time for an operation, connections and retries included. The server ends a statement after four fifths of it.
-    /// Only a commit whose acknowledgement was lost may take up to twice as long. Default 5 s.
+    /// The time for an operation, connections and retries included. The server ends a statement after four fifths of
+    /// it. Only a commit whose acknowledgement was lost may take up to twice as long. Default 5 s.
     pub timeout: Duration,
     /// The number of connections, at most; each is made when it is needed. Default 4.
     pub connections: usize,
@@ -29,19 +28,6 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// Reads an address, `postgres://user:password@host:port/database?key=value&..`, as libpq does.
-    ///
-    /// Keys of this store: `schema`, `connect_timeout` and `timeout` (seconds, or `800ms`), `connections`, `sslmode`,
-    /// `sslrootcert`, `sslcert`, `sslkey`. Keys of the connection: `application_name`, `channel_binding`, `hostaddr`,
-    /// `keepalives`, `keepalives_idle`, `keepalives_interval`, `keepalives_retries`, `load_balance_hosts`, `options`,
-    /// `sslnegotiation`, `target_session_attrs`, `tcp_user_timeout`.
-    ///
-    /// # Errors
-    /// [`AddressError`]: the mistake. It shows no password.
-    pub fn from_address(address: &str) -> Result<PostgresOptions, AddressError> {
-        address::parse(address).map_err(|why| AddressError::new(address, why))
-    }
-
     /// The mistake in the name of the schema; none where it is a name that PostgreSQL takes.
     pub(crate) fn schema_fault(&self) -> Option<&'static str> {
         let name = &self.schema;

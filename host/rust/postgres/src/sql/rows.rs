@@ -114,8 +114,8 @@ impl<'a> CommitColumns<'a> {
     }
 }
 
-/// A number that no other write has. The operating system gave this process the keys at random; a seeded generator could
-/// repeat itself on two copies of a machine.
+/// A number that no other write has. The operating system gave this process the keys at random; a seeded generator
+/// could repeat itself on two copies of a machine.
 fn random_token() -> u64 {
     RandomState::new().hash_one((SystemTime::now(), std::process::id()))
 }

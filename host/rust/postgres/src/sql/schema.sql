@@ -3,7 +3,8 @@
 -- Unsigned numbers are kept bit for bit in signed ones.
 
 -- `data` is null once the record is removed; the version stays. `counted` numbers its transitions. `commits` holds the
--- tokens of its newest 64 writes, 8 bytes each, the newest first: they identify a commit whose acknowledgement was lost.
+-- tokens of its newest 64 writes, 8 bytes each, the newest first: they identify a commit whose acknowledgement was
+-- lost.
 CREATE TABLE {schema}.record (
     namespace bytea NOT NULL,
     dependency bytea NOT NULL,
@@ -14,8 +15,8 @@ CREATE TABLE {schema}.record (
     PRIMARY KEY (namespace, dependency)
 ) WITH (fillfactor = 50);
 
--- `floor`: the version of the missing records that have no row. `position`: that of the last transition. A commit that adds
--- a transition locks this row until it ends, so that positions become visible in their order.
+-- `floor`: the version of the missing records that have no row. `position`: that of the last transition. A commit that
+-- adds a transition locks this row until it ends, so that positions become visible in their order.
 CREATE TABLE {schema}.namespace (
     namespace bytea PRIMARY KEY,
     floor bigint NOT NULL DEFAULT 0,
@@ -40,10 +41,10 @@ CREATE FUNCTION {schema}.commit_durably() RETURNS void LANGUAGE sql VOLATILE AS 
 $halfopen$;
 
 -- Does writes one after the other, each by compare-and-set on the version; returns one row for each, in their order:
--- 0 it is done, 1 another writer was first (and the record as it is), 2 it is not known which.
--- The writes are sorted by namespace and dependency, so that no two calls deadlock. The transitions of all writes are in
--- one array; `added` counts those of each write.
--- `retried`: an earlier call with the same tokens was not answered. A write that it did is recognised by its token.
+-- 0 it is done, 1 another writer was first (and the record as it is), 2 it is not known which. The writes are sorted by
+-- namespace and dependency, so that no two calls deadlock. The transitions of all writes are in one array; `added`
+-- counts those of each write. `retried`: an earlier call with the same tokens was not answered. A write that it did is
+-- recognised by its token.
 CREATE FUNCTION {schema}.write(
     tokens bigint[], namespaces bytea[], dependencies bytea[], bases bigint[], versions bigint[], contents bytea[],
     histories bigint[], added bigint[], transitions bytea[], retried boolean
@@ -141,8 +142,8 @@ BEGIN
 END
 $halfopen$;
 
--- Removes all records of a namespace. Its floor rises to one above the highest version, so that a write based on a removed
--- record is stale.
+-- Removes all records of a namespace. Its floor rises to one above the highest version, so that a write based on a
+-- removed record is stale.
 CREATE FUNCTION {schema}.remove_namespace(removed bytea) RETURNS void LANGUAGE plpgsql VOLATILE AS $halfopen$
 BEGIN
     PERFORM {schema}.commit_durably();

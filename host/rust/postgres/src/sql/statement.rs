@@ -21,8 +21,8 @@ impl Statement {
     /// The SQL, with `{schema}` for the name of the schema, and the types of the parameters.
     pub fn definition(self) -> (&'static str, &'static [Type]) {
         match self {
-            // A record that exists, as nearly all do, at the cost of a bare `SELECT`. The clock is read after the record, so
-            // that nothing in the record has a later date.
+            // A record that exists, as nearly all do, at the cost of a bare `SELECT`. The clock is read after the
+            // record, so that nothing in the record has a later date.
             Statement::Load => (
                 "SELECT version, data, clock_timestamp() FROM {schema}.record WHERE namespace = $1 AND dependency = $2",
                 &[Type::BYTEA, Type::BYTEA],
@@ -35,8 +35,8 @@ impl Statement {
                  LEFT JOIN {schema}.record AS r ON r.namespace = $1 AND r.dependency = $2",
                 &[Type::BYTEA, Type::BYTEA],
             ),
-            // Most commits: one write of a record that exists, without transitions. No row comes back where another writer
-            // was first, which `write` then judges. Durable as `write` is.
+            // Most commits: one write of a record that exists, without transitions. No row comes back where another
+            // writer was first, which `write` then judges. Durable as `write` is.
             Statement::Replace => (
                 "UPDATE {schema}.record SET
                      version = $4, data = $5, commits = substr(int8send($6) || commits, 1, 512)

@@ -18,8 +18,8 @@ pub struct Account {
     pub in_doubt: AtomicU64,
 }
 
-/// Raises the counter from several threads, each with a store of its own, during `meanwhile`. Then the counter holds each
-/// acknowledged commit and no failed one.
+/// Raises the counter from several threads, each with a store of its own, during `meanwhile`. Then the counter holds
+/// each acknowledged commit and no failed one.
 pub fn keep(address: &str, threads: usize, meanwhile: impl FnOnce(&Account)) -> Account {
     let open = || PostgresStore::open(address).unwrap();
     let before = count(&open()).unwrap().1;

@@ -1,4 +1,4 @@
-//! Answers that get lost: the store finds out what became of a commit, and says when it cannot.
+//! Lost answers: the store finds out whether a commit was done, or reports that it cannot.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn write<'a>(based_on: u64, data: &'a [u8], transitions: &'a [String]) -> Write<
     Write { key: KEY, based_on, version: based_on + 1, data: Some(data), transitions, history: 100 }
 }
 
-/// A server, the way to it through a proxy, and a way past it.
+/// A server, a store that reaches it through a proxy, and a store that reaches it directly.
 struct Scene {
     _server: Server,
     proxy: Proxy,
@@ -40,7 +40,7 @@ impl Scene {
         Scene { _server: server, proxy, through, past }
     }
 
-    /// Something that others write in the meantime, so many times.
+    /// This number of writes by the other store.
     fn others(&self, times: u64) -> impl FnOnce() + Send + use<> {
         let past = Arc::clone(&self.past);
         move || {
@@ -57,7 +57,7 @@ impl Scene {
         result
     }
 
-    /// The record holds it, and its transition, once.
+    /// Checks that the record holds the commit and its transition once.
     fn is_done_once(&self) {
         let found = self.past.load(KEY).unwrap();
         assert_eq!((found.version, found.data.as_deref()), (2, Some(MINE)));
@@ -84,7 +84,7 @@ pub fn a_commit_that_arrives_late_is_not_made_twice() {
     scene.proxy.trap(MINE, Fate::RequestLate(500), || {});
     assert_eq!(scene.commit().unwrap(), [CommitOutcome::Committed]);
     scene.is_done_once();
-    // Until it has arrived, and a moment longer.
+    // Until the request has arrived, and a moment longer.
     std::thread::sleep(std::time::Duration::from_millis(1_000));
     scene.is_done_once();
 }
@@ -121,7 +121,7 @@ pub fn a_commit_without_any_answer_is_in_doubt_in_time() {
         let committing = scope.spawn(|| scene.commit());
         until("the answer is lost", || scene.proxy.is_sprung().then_some(()));
         scene.proxy.cut();
-        // Whether it came through before the cut or not, it ends, and is no error of another kind.
+        // Done before the cut or in doubt, and no other error.
         match committing.join().unwrap() {
             Ok(outcomes) => assert_eq!(outcomes, [CommitOutcome::Committed]),
             Err(error) => assert!(matches!(error, StoreError::InDoubt { .. }), "{error}"),

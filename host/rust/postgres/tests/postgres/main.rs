@@ -59,7 +59,6 @@ fn main() -> ExitCode {
         refusals::a_user_without_the_right_to_create_needs_none,
         refusals::a_schema_of_a_later_release_is_left_alone,
         refusals::certificates_are_checked_as_sslmode_says,
-        room::a_full_disk_is_an_error_and_loses_nothing,
         surroundings::many_openers_of_an_empty_database_make_one_schema,
         surroundings::a_dropped_schema_is_made_anew,
         surroundings::the_store_works_inside_a_runtime,
@@ -73,6 +72,8 @@ fn main() -> ExitCode {
         })
     };
     let with_server = with_server.into_iter().map(|test| trial(test).with_ignored_flag(!has_server));
-    let trials = without_server.into_iter().map(trial).chain(with_server).collect();
+    let [full_disk] = tests![room::a_full_disk_is_an_error_and_loses_nothing];
+    let with_mount = trial(full_disk).with_ignored_flag(!has_server || !room::can_mount());
+    let trials = without_server.into_iter().map(trial).chain(with_server).chain([with_mount]).collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

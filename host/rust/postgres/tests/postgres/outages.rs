@@ -1,4 +1,4 @@
-//! Servers and networks that go away amid work, and come back.
+//! Servers and networks that fail during work, and recover.
 
 use std::time::Duration;
 

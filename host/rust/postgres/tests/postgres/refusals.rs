@@ -1,4 +1,4 @@
-//! What the server refuses, and what is said of it.
+//! Refusals of the server, and their messages.
 
 use std::process::{Child, Command, Stdio};
 
@@ -15,7 +15,7 @@ fn write(based_on: u64) -> Write<'static> {
     Write { key: KEY, based_on, version: based_on + 1, data: Some(b"x"), transitions: &[], history: 1 }
 }
 
-/// Why it does not open.
+/// The error of a store that does not open.
 fn refused(address: &str) -> StoreError {
     match PostgresStore::open(address) {
         Err(OpenError::Store(error)) => error,
@@ -23,7 +23,7 @@ fn refused(address: &str) -> StoreError {
     }
 }
 
-/// A transaction of somebody else, that stays open. It ends when this is dropped.
+/// A transaction of another client, which stays open until this is dropped.
 struct Other(Child);
 
 impl Other {
@@ -118,7 +118,7 @@ pub fn a_standby_is_refused_and_passed_over() {
     until("the standby has it all", || (standby.sql("SELECT max(version) FROM halfopen.record") == "2").then_some(()));
     primary.stop("fast");
     standby.sql("SELECT pg_promote()");
-    // The same store goes on with what is the primary now.
+    // The same store goes on with the new primary.
     until("it has found the new primary", || store.load(KEY).ok().map(|found| assert_eq!(found.version, 2)));
     assert_eq!(store.commit(&[write(2)]).unwrap(), [CommitOutcome::Committed]);
 }
@@ -155,7 +155,7 @@ pub fn a_user_without_the_right_to_create_needs_none() {
     drop(PostgresStore::open(&server.address("")).unwrap());
     let address = format!("postgres://app@127.0.0.1:{}/postgres", server.port);
     assert!(matches!(refused(&address), StoreError::Denied { .. }));
-    // As the documentation of the store says.
+    // The rights that the README lists.
     server.sql(
         "GRANT USAGE ON SCHEMA halfopen TO app;
          GRANT SELECT ON halfopen.migration TO app;

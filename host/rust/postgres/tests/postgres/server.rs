@@ -1,4 +1,4 @@
-//! A PostgreSQL server of a test's own.
+//! PostgreSQL servers that a test starts and stops.
 
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
@@ -7,10 +7,10 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Names the folder of PostgreSQL's programs.
+/// The variable with the folder of PostgreSQL's programs.
 pub const PROGRAMS: &str = "HALFOPEN_TEST_POSTGRES_BIN";
 
-/// It is stopped when it is dropped.
+/// A server, stopped when this is dropped.
 pub struct Server {
     folder: TempDir,
     pub port: u16,
@@ -18,14 +18,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// A new and empty one, with settings as in its configuration file.
+    /// A new and empty server, with these lines in its configuration file.
     pub fn new(settings: &str) -> Server {
         let server = Server::unborn(settings);
         server.run("initdb", &["-U", "postgres", "--auth=trust", "--no-sync", "-D", &server.data()]);
         server.born()
     }
 
-    /// A hot standby of another.
+    /// A hot standby of a primary.
     pub fn standby_of(primary: &Server) -> Server {
         let server = Server::unborn("");
         let source = format!("host=127.0.0.1 port={} user=postgres", primary.port);
@@ -67,17 +67,17 @@ impl Server {
         self.run("pg_ctl", &["-D", &self.data(), "-l", log.to_str().unwrap(), "-w", "start"]);
     }
 
-    /// Stops it: `fast` as an operator does, `immediate` as a crash does.
+    /// Stops the server: `fast` as an operator does, `immediate` as a crash does.
     pub fn stop(&self, mode: &str) {
         self.run("pg_ctl", &["-D", &self.data(), "-m", mode, "-w", "stop"]);
     }
 
-    /// Where the store of a test is.
+    /// The address of a store in this server.
     pub fn address(&self, parameters: &str) -> String {
         address_at(self.port, parameters)
     }
 
-    /// Runs SQL and answers what it says.
+    /// The output of SQL.
     pub fn sql(&self, sql: &str) -> String {
         sql_at(&self.address(""), sql)
     }
@@ -112,16 +112,16 @@ impl Drop for Server {
     }
 }
 
-/// The store behind a port, patient unless the parameters say otherwise: the machine may be busy.
+/// The address of a store behind a port, with long timeouts by default: the machine may be busy.
 pub fn address_at(port: u16, parameters: &str) -> String {
     format!("postgres://postgres@127.0.0.1:{port}/postgres?connect_timeout=30&timeout=30&{parameters}")
 }
 
-/// Runs SQL at an address and answers what it says.
+/// The output of SQL at an address.
 pub fn sql_at(address: &str, sql: &str) -> String {
     let base = address.split('?').next().unwrap_or(address);
     let Output { status, stdout, stderr } = Command::new(programs().join("psql"))
-        // Also where the server is read-only unless one asks for the contrary.
+        // Also where transactions are read-only by default.
         .env("PGOPTIONS", "-c default_transaction_read_only=off")
         .args([base, "-XqAtc", sql])
         .output()

@@ -1,4 +1,4 @@
-//! What is around it: others who open it, the schema, runtimes, clocks.
+//! Concurrent openers, the schema, runtimes, clocks.
 
 use std::sync::Barrier;
 use std::thread;
