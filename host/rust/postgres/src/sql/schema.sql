@@ -35,11 +35,6 @@ CREATE TABLE {schema}.transition (
 CREATE UNIQUE INDEX transition_of_record ON {schema}.transition (namespace, dependency, number);
 CREATE INDEX transition_of_removal ON {schema}.transition (namespace, position) WHERE number IS NULL;
 
--- An acknowledged commit is durable, whatever the default of the database.
-CREATE FUNCTION {schema}.commit_durably() RETURNS void LANGUAGE sql VOLATILE AS $halfopen$
-    SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'
-$halfopen$;
-
 -- Does writes one after the other, each by compare-and-set on the version; returns one row for each, in their order:
 -- 0 it is done, 1 another writer was first (and the record as it is), 2 it is not known which. The writes are sorted by
 -- namespace and dependency, so that no two calls deadlock. The transitions of all writes are in one array; `added`
@@ -59,7 +54,10 @@ DECLARE
     position_now bigint;
     before bigint := 0;
 BEGIN
-    PERFORM {schema}.commit_durably();
+    -- An acknowledged commit is durable, whatever the default of the database.
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
     FOR i IN 1 .. cardinality(tokens) LOOP
         number_now := NULL;
         version_now := NULL;
@@ -146,7 +144,9 @@ $halfopen$;
 -- removed record is stale.
 CREATE FUNCTION {schema}.remove_namespace(removed bytea) RETURNS void LANGUAGE plpgsql VOLATILE AS $halfopen$
 BEGIN
-    PERFORM {schema}.commit_durably();
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
     -- Records before namespaces, as in every transaction; then again those that were added in between.
     PERFORM 1 FROM {schema}.record AS r WHERE r.namespace = removed ORDER BY r.dependency FOR UPDATE;
     PERFORM 1 FROM {schema}.namespace AS n WHERE n.namespace = removed FOR UPDATE;
@@ -162,7 +162,9 @@ $halfopen$;
 -- Drops the versions of removed records but for the highest. The floor rises to the highest that is dropped.
 CREATE FUNCTION {schema}.compact(compacted bytea) RETURNS void LANGUAGE plpgsql VOLATILE AS $halfopen$
 BEGIN
-    PERFORM {schema}.commit_durably();
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
     -- Records before namespaces, as in every transaction.
     PERFORM 1 FROM {schema}.record AS r WHERE r.namespace = compacted AND r.data IS NULL
         ORDER BY r.dependency FOR UPDATE;
