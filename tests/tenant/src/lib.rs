@@ -1,4 +1,4 @@
-//! A plugin of a tenant. It knows nothing but the contract.
+//! A plugin of a tenant, written against the contract alone.
 
 #![allow(missing_docs)] // What the generator writes has none.
 
@@ -8,7 +8,10 @@ wit_bindgen::generate!({ path: ["../../wit", "wit"], world: "test:platform/plugi
 wit_bindgen::generate!({ path: ["../../wit", "wit"], world: "test:platform/operator", generate_all });
 
 use halfopen::breaker::breaker::{acquire, release, renew, report, report_tally};
-use halfopen::breaker::types::{Decision, DeferReason, Error, Outcome, Permit, Receipt, State, Tally, Verdict};
+use halfopen::breaker::types::{Decision, DeferReason, Error, Outcome, Permit, Receipt, Report, State, Tally, Verdict};
+
+#[cfg(feature = "control")]
+use halfopen::breaker::control;
 
 struct Plugin;
 
@@ -18,9 +21,9 @@ impl Guest for Plugin {
             Ok(permit) => permit,
             Err(why) => return why,
         };
-        // Here a plugin would make its call.
+        // A real plugin makes its call here.
         let outcome = if up { Outcome::Success } else { Outcome::Failure };
-        received(report(&dependency, permit, outcome, None))
+        received(report(&dependency, permit, &of(outcome)))
     }
 
     fn take(dependency: String, caller: String) -> String {
@@ -40,13 +43,21 @@ impl Guest for Plugin {
     }
 
     fn forge(dependency: String, epoch: u64, lease: Option<u64>) -> String {
-        received(report(&dependency, Permit { epoch, lease }, Outcome::Failure, None))
+        received(report(&dependency, Permit { epoch, lease }, &of(Outcome::Failure)))
     }
 
     fn call_twice(dependency: String) -> String {
-        let tally = Tally { successes: 1, slow_successes: 0, failures: 1, slow_failures: 0 };
+        let tally = Tally {
+            successes: 1,
+            slow_successes: 0,
+            failures: 1,
+            slow_failures: 0,
+            caller: String::new(),
+            cause: "one of two".to_owned(),
+            retry_after: None,
+        };
         match permit(&dependency) {
-            Ok(permit) => received(report_tally(&dependency, permit, tally)),
+            Ok(permit) => received(report_tally(&dependency, permit, &tally)),
             Err(why) => why,
         }
     }
@@ -64,25 +75,21 @@ impl Guest for Plugin {
 
     #[cfg(feature = "control")]
     fn be_patient(dependency: String) -> String {
-        use halfopen::breaker::control;
-        let patient = |mut policy: halfopen::breaker::types::PolicyInForce| {
-            policy.policy.consecutive_failures = 2;
-            control::configure(&dependency, policy.policy)
-        };
-        match control::policy(&dependency).and_then(patient).and_then(|_| control::policy(&dependency)) {
-            Ok(policy) => policy.policy.consecutive_failures.to_string(),
+        let patient = r#"{"consecutive_failures":2}"#;
+        match control::configure(&dependency, Some(patient), &operator()).and_then(|_| control::policy(&dependency)) {
+            Ok(in_force) => number(&in_force.policy, "consecutive_failures"),
             Err(error) => refused(error),
         }
     }
 
     #[cfg(feature = "control")]
     fn reset(dependency: String) -> String {
-        received(halfopen::breaker::control::reset(&dependency))
+        received(control::reset(&dependency, &operator()))
     }
 
     #[cfg(feature = "control")]
     fn tidy(dependency: String) -> String {
-        match halfopen::breaker::control::prune(&dependency, 0) {
+        match control::prune(&dependency, 0, &operator()) {
             Ok(removed) => removed.to_string(),
             Err(error) => refused(error),
         }
@@ -90,22 +97,43 @@ impl Guest for Plugin {
 
     #[cfg(feature = "control")]
     fn close_down(dependency: String) -> String {
-        use halfopen::breaker::{control, types::Mode};
-        received(control::force(&dependency, Mode::Open, None, "by the tenant"))
+        received(control::force(&dependency, halfopen::breaker::types::Mode::Open, None, &operator()))
     }
 
     #[cfg(feature = "control")]
     fn forget(dependency: String) -> String {
-        received(halfopen::breaker::control::forget(&dependency))
+        received(control::forget(&dependency, &operator()))
     }
 
     #[cfg(feature = "control")]
     fn state(dependency: String) -> String {
-        match halfopen::breaker::control::inspect(&dependency) {
-            Ok(inspection) => name(inspection.state).to_owned(),
+        match control::inspect(&dependency) {
+            Ok(inspection) => text(&inspection, "state"),
             Err(error) => refused(error),
         }
     }
+}
+
+/// A report without details.
+fn of(outcome: Outcome) -> Report {
+    Report { outcome, took: None, caller: String::new(), cause: String::new(), retry_after: None }
+}
+
+#[cfg(feature = "control")]
+fn operator() -> halfopen::breaker::types::Operator {
+    halfopen::breaker::types::Operator { by: "the tenant".to_owned(), note: String::new() }
+}
+
+/// The value of a key in a JSON text, as it is written. The plugin is small, and has no JSON reader.
+#[cfg(feature = "control")]
+fn number(json: &str, key: &str) -> String {
+    let value = json.split_once(&format!("\"{key}\":")).map_or("", |(_, rest)| rest);
+    value.split([',', '}']).next().unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(feature = "control")]
+fn text(json: &str, key: &str) -> String {
+    number(json, key).trim_matches('"').to_owned()
 }
 
 /// A permit for a call, or why there is none.

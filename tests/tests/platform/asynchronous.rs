@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use futures_lite::future::{self, block_on, poll_once};
+use halfopen::Policy;
 use halfopen::store::{CommitOutcome, Cursor, Key, MemoryStore, Page, Snapshot, StoreError, Write};
-use halfopen::tenant::{self, Tenant};
-use halfopen::wasmtime::component::{Instance, Linker};
-use halfopen::wasmtime::{self, Store};
-use halfopen::{Policy, Transition};
+use halfopen_component::wasmtime::component::{Instance, Linker};
+use halfopen_component::wasmtime::{self, Store};
+use halfopen_tenants::{self as tenant, Tenant};
 use halfopen_tests::breakers::{self, PATIENCE, until};
 
 use crate::platform::{Data, ENGINE, PLUGIN_CODE, Platform, store_of};
@@ -20,7 +20,7 @@ struct Gated {
     records: MemoryStore,
     shut: Mutex<bool>,
     opened: Condvar,
-    /// How many answers have waited.
+    /// The number of answers that have waited.
     waited: AtomicU64,
 }
 
@@ -56,7 +56,7 @@ impl halfopen::Store for Gated {
         self.records.list(namespace)
     }
 
-    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
+    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
         self.records.history(key, limit)
     }
 
@@ -97,12 +97,12 @@ impl AsyncPlugin {
 
 fn gated() -> (Arc<Gated>, Platform) {
     let store = Arc::new(Gated::default());
-    let platform = Platform::on(store.clone(), Policy { open_ms: 1_000, ..breakers::policy() });
+    let platform = Platform::on(store.clone(), breakers::policy().open_ms(1_000));
     (store, platform)
 }
 
 #[test]
-fn a_call_that_waits_for_the_store_does_not_hold_up_the_executor() {
+fn a_call_that_waits_for_the_store_blocks_no_executor() {
     let (store, platform) = gated();
     let tenant = platform.tenant("acme");
     let mut plugin = block_on(AsyncPlugin::of(&tenant));
@@ -141,7 +141,7 @@ fn of_many_plugins_on_one_thread_exactly_one_probes() {
 }
 
 #[test]
-fn a_plugin_that_is_dropped_in_the_middle_of_a_call_gives_back_the_lease_that_nobody_waits_for() {
+fn a_plugin_dropped_in_the_middle_of_an_acquire_gives_it_back() {
     let (store, platform) = gated();
     let tenant = platform.tenant("acme");
     platform.make_due(&tenant, "pay");
@@ -164,7 +164,7 @@ fn a_plugin_that_is_dropped_in_the_middle_of_a_call_gives_back_the_lease_that_no
 }
 
 #[test]
-fn a_plugin_that_ends_with_the_probe_gives_it_back_without_holding_up_the_executor() {
+fn a_plugin_that_ends_gives_its_lease_back_without_a_wait() {
     let (store, platform) = gated();
     let tenant = platform.tenant("acme");
     platform.make_due(&tenant, "pay");

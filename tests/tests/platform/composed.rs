@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use halfopen::plugin::{self, Commits, PluginCtx, PluginView};
 use halfopen::store::MemoryStore;
-use halfopen::wasmtime::Store;
-use halfopen::wasmtime::component::Component;
 use halfopen::{Host, ManualClock, Policy};
+use halfopen_component::wasmtime::Store;
+use halfopen_component::wasmtime::component::Component;
+use halfopen_component::{Commits, PluginCtx, PluginView};
 use wac_graph::types::Package;
 use wac_graph::{CompositionGraph, EncodeOptions, plug};
 
@@ -37,14 +37,15 @@ fn composition() -> Vec<u8> {
 }
 
 fn composed(code: &Component, store: &Arc<MemoryStore>, clock: &Arc<ManualClock>) -> Plugin<Data> {
-    let context = PluginCtx::builder(store.clone()).clock(clock.clone()).namespace("acme").commits(Commits::AtOnce);
+    let context =
+        PluginCtx::builder(store.clone()).clock(clock.clone()).namespace("acme").commits(Commits::WriteThrough);
     let mut store = Store::new(&ENGINE, Data { plugin: context.build().expect("a context") });
     store.set_fuel(1_000_000_000).expect("the engine counts fuel");
-    Plugin::make(store, code, plugin::add_to_linker).expect("a plugin")
+    Plugin::make(store, code, halfopen_component::add_to_linker).expect("a plugin")
 }
 
 #[test]
-fn a_composition_imports_storage_clock_and_entropy_and_no_others() {
+fn a_composition_imports_storage_clock_and_entropy_alone() {
     let code = Component::new(&ENGINE, composition()).unwrap();
     let ty = code.component_type();
     let mut imports: Vec<&str> = ty.imports(&ENGINE).map(|(name, _)| name).collect();
@@ -66,9 +67,9 @@ fn told(clock: &ManualClock, mut next: impl FnMut() -> String, mut fails: impl F
 }
 
 #[test]
-fn a_plugin_is_told_the_same_linked_by_the_platform_and_composed_with_the_component() {
+fn a_composed_plugin_gets_the_answers_of_a_linked_one() {
     // A composition goes by the built-in policy.
-    let platform = Platform::on(Arc::new(MemoryStore::new()), Policy::default());
+    let platform = Platform::on(Arc::new(MemoryStore::new()), Policy::new());
     let tenant = platform.tenant("acme");
     let linked =
         told(&platform.clock, || Plugin::of(&tenant).call("pay", true), || Plugin::of(&tenant).call("pay", false));
@@ -86,9 +87,9 @@ fn a_plugin_is_told_the_same_linked_by_the_platform_and_composed_with_the_compon
 }
 
 #[test]
-fn a_composed_plugin_and_a_linked_one_share_a_breaker_and_one_of_them_probes() {
+fn one_of_a_composed_and_a_linked_plugin_probes() {
     let store = Arc::new(MemoryStore::new());
-    let platform = Platform::on(store.clone(), Policy { fresh_ms: 0, ..Policy::default() });
+    let platform = Platform::on(store.clone(), Policy::new().fresh_ms(0));
     let tenant = platform.tenant("acme");
     let code = Component::new(&ENGINE, composition()).unwrap();
     let mut composed = composed(&code, &store, &platform.clock);

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use halfopen::Policy;
-use halfopen::store::sqlite::SqliteStore;
+use halfopen::store::{SqliteOptions, SqliteStore};
 use halfopen_tests::breakers;
 
 use crate::platform::{Platform, Plugin};
@@ -49,15 +49,15 @@ fn of_two_tenants_in_one_namespace(platform: &Platform) {
 }
 
 #[test]
-fn of_the_plugins_of_two_tenants_that_share_a_breaker_exactly_one_probes() {
+fn of_two_tenants_plugins_on_one_breaker_exactly_one_probes() {
     of_two_tenants_in_one_namespace(&Platform::new());
 }
 
 #[test]
-fn so_too_on_a_store_on_disk_and_where_answers_come_from_memory() {
+fn exactly_one_probes_on_disk_and_with_answers_from_memory() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path().join("platform.db")).unwrap();
-    let policy = Policy { open_ms: 1_000, fresh_ms: 250, ..breakers::policy() };
+    let policy = breakers::policy().open_ms(1_000).fresh_ms(250);
     of_two_tenants_in_one_namespace(&Platform::on(std::sync::Arc::new(store), policy));
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::platform::{Platform, Plugin};
 
 #[test]
-fn a_plugin_that_takes_the_probe_and_dies_gives_it_back_with_its_store() {
+fn a_plugin_that_dies_with_the_probe_gives_it_back() {
     let platform = Platform::new();
     let tenant = platform.tenant("acme");
     platform.make_due(&tenant, "pay");
@@ -21,8 +21,8 @@ fn a_plugin_that_takes_the_probe_and_dies_gives_it_back_with_its_store() {
 }
 
 #[test]
-fn a_plugin_that_keeps_silent_holds_the_others_up_for_one_lease_at_most() {
-    let policy = Policy { open_ms: 1_000, lease_ms: 5_000, ..breakers::policy() };
+fn a_silent_plugin_delays_the_others_by_one_lease_at_most() {
+    let policy = breakers::policy().open_ms(1_000).lease_ms(5_000);
     let platform = Platform::on(Arc::new(MemoryStore::new()), policy);
     let tenant = platform.tenant("acme");
     platform.make_due(&tenant, "pay");
@@ -39,7 +39,7 @@ fn a_plugin_that_keeps_silent_holds_the_others_up_for_one_lease_at_most() {
 }
 
 #[test]
-fn a_plugin_gives_a_lease_back_itself_and_reports_many_calls_at_once() {
+fn a_plugin_releases_a_lease_and_reports_a_tally() {
     let platform = Platform::new();
     let tenant = platform.tenant("acme");
     let mut plugin = Plugin::of(&tenant);
@@ -50,7 +50,7 @@ fn a_plugin_gives_a_lease_back_itself_and_reports_many_calls_at_once() {
 }
 
 #[test]
-fn what_a_plugin_has_settled_or_another_one_holds_is_not_given_back() {
+fn settled_leases_and_those_of_others_are_not_given_back() {
     let platform = Platform::new();
     let tenant = platform.tenant("acme");
     platform.make_due(&tenant, "pay");

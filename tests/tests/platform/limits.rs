@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use halfopen::store::MemoryStore;
-use halfopen::tenant::Tenant;
 use halfopen::{Outcome, Permit, Store};
+use halfopen_tenants::Tenant;
 use halfopen_tests::breakers;
 
 use crate::platform::{Platform, Plugin};
@@ -21,7 +21,7 @@ fn records(tenant: &Tenant) -> Vec<String> {
 }
 
 #[test]
-fn a_tenant_that_floods_is_told_when_to_come_back_and_holds_up_nobody_else() {
+fn a_tenant_that_floods_is_deferred_and_delays_no_other() {
     let platform = Platform::new();
     let flooding = Tenant::builder(&platform.host, "flooding").calls(10, 50).build();
     let other = Tenant::builder(&platform.host, "other").calls(10, 50).build();
@@ -57,7 +57,7 @@ fn a_flood_of_names_makes_no_more_records_than_the_limit() {
 }
 
 #[test]
-fn names_that_are_none_take_no_place() {
+fn invalid_names_take_no_place() {
     let platform = Platform::new();
     let tenant = with(&platform, "hostile", 1);
     let mut plugin = Plugin::of(&tenant);
@@ -69,7 +69,7 @@ fn names_that_are_none_take_no_place() {
 }
 
 #[test]
-fn names_that_were_only_asked_for_give_way_to_others_and_to_no_record() {
+fn names_without_a_record_give_way_to_others() {
     let platform = Platform::new();
     let tenant = with(&platform, "curious", 2);
     let mut plugin = Plugin::of(&tenant);
@@ -82,7 +82,7 @@ fn names_that_were_only_asked_for_give_way_to_others_and_to_no_record() {
 }
 
 #[test]
-fn the_records_in_the_store_count_also_after_a_restart_of_the_platform() {
+fn records_count_also_after_a_restart_of_the_platform() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     {
         let platform = Platform::on(store.clone(), breakers::policy());
@@ -101,7 +101,7 @@ fn the_records_in_the_store_count_also_after_a_restart_of_the_platform() {
 }
 
 #[test]
-fn what_another_process_of_the_platform_has_added_counts_and_what_is_forgotten_does_not() {
+fn records_of_another_process_count_until_they_are_forgotten() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let here = Platform::on(store.clone(), breakers::policy());
     let there = Platform::on(store, breakers::policy());
@@ -111,7 +111,7 @@ fn what_another_process_of_the_platform_has_added_counts_and_what_is_forgotten_d
     assert_eq!(Plugin::of(&its_other).call("b", true), "applied: closed");
     here.clock.advance(SECOND);
     assert_eq!(plugin.call("c", true), "too many dependencies: 2");
-    its_other.host().breaker("b").forget().unwrap();
+    its_other.host().breaker("b").forget("").unwrap();
     here.clock.advance(SECOND);
     assert_eq!(plugin.call("c", true), "applied: closed");
 }

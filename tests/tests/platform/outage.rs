@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halfopen::store::sqlite::SqliteStore;
-use halfopen::tenant::Tenant;
+use halfopen::store::{SqliteOptions, SqliteStore};
 use halfopen::{Host, OnStoreError};
+use halfopen_tenants::Tenant;
 use halfopen_tests::breakers;
 
 use crate::platform::{Platform, Plugin};
@@ -28,7 +28,7 @@ fn a_store_that_is_gone_is_a_typed_error_that_names_no_place() {
 }
 
 #[test]
-fn what_an_acquire_does_meanwhile_is_the_platforms_choice_and_such_a_permit_is_stale() {
+fn an_unrecorded_permit_is_stale_when_it_is_reported() {
     let host = |place: &Path| {
         let store = SqliteStore::open(place.join("platform.db")).unwrap();
         let builder = Host::builder().store(store).on_store_error(OnStoreError::FailOpen);

@@ -3,10 +3,10 @@
 use std::sync::{Arc, LazyLock};
 
 use halfopen::store::MemoryStore;
-use halfopen::tenant::{self, Tenant, TenantCtx, TenantView};
-use halfopen::wasmtime::component::{Component, ComponentNamedList, Instance, Lift, Linker, Lower};
-use halfopen::wasmtime::{Config, Engine, Result, Store};
 use halfopen::{Host, ManualClock, Policy};
+use halfopen_component::wasmtime::component::{Component, ComponentNamedList, Instance, Lift, Linker, Lower};
+use halfopen_component::wasmtime::{Config, Engine, Result, Store};
+use halfopen_tenants::{self as tenant, Tenant, TenantCtx, TenantView};
 use halfopen_tests::breakers;
 
 /// The plugin, and the plugin that operates its breakers itself.
@@ -46,7 +46,7 @@ pub struct Platform {
 impl Platform {
     /// One failure trips, for a second.
     pub fn new() -> Platform {
-        Platform::on(Arc::new(MemoryStore::new()), Policy { open_ms: 1_000, ..breakers::policy() })
+        Platform::on(Arc::new(MemoryStore::new()), breakers::policy().open_ms(1_000))
     }
 
     pub fn on(store: Arc<dyn halfopen::Store>, policy: Policy) -> Platform {

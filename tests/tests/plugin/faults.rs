@@ -1,4 +1,4 @@
-//! What fails is a typed error, and leaves nothing behind.
+//! Failures: typed errors that leave nothing behind.
 
 use std::future::Future;
 use std::pin::pin;
@@ -8,10 +8,11 @@ use std::task::{Context, Wake, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use halfopen::plugin::{ContextError, Decision, InstantiateError, PluginCtx, PoolError};
 use halfopen::store::{Key, MemoryStore, Store as _, Write};
-use halfopen::wasmtime::{Config, Store};
-use halfopen::{BreakerError, Component, ComponentFault, FailureRate, Mode, Policy, State, StoreError, Window};
+use halfopen::{BreakerError, Component, EngineError, Mode, Operator, Policy, State, StoreError};
+use halfopen_component::wasmtime::{Config, Store};
+use halfopen_component::{InstantiateError, PluginCtx, PoolError};
+use halfopen_contract::types::Decision;
 
 use crate::platform::{Data, Platform, block_on, context};
 use crate::wat::Wat;
@@ -19,24 +20,29 @@ use crate::wrapped::{Wrapped, unavailable};
 
 const KEY: Key<'_> = Key { namespace: "default", dependency: "a" };
 
-/// Its `reset` commits and then comes to grief; all else works.
+/// The operator of these tests.
+fn nobody() -> Operator {
+    Operator::default()
+}
+
+/// A component whose `reset` commits and then runs `body`; the other functions work.
 pub fn hurting(body: &str) -> Vec<u8> {
     Wat::default().body("reset", &format!("(call $commit (local.get 0) (local.get 1)) {body}")).component()
 }
 
-pub fn what_a_call_committed_before_it_trapped_is_dropped() {
+pub fn a_commit_before_a_trap_is_dropped() {
     let store = Arc::new(MemoryStore::new());
     let mut seat = Platform::of(hurting("unreachable")).seat(&context(store.clone()));
-    let error = seat.plugin.reset(&mut seat.store, "a").unwrap_err();
-    assert!(matches!(error, BreakerError::Component(ComponentFault::Trapped { .. })), "{error:?}");
+    let error = seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap_err();
+    assert!(matches!(error, BreakerError::Engine(EngineError::Trapped { .. })), "{error:?}");
     assert_eq!(store.load(KEY).unwrap().version, 0);
 }
 
-pub fn what_a_call_committed_before_it_answered_an_error_is_dropped() {
+pub fn a_commit_before_an_error_is_dropped() {
     let store = Arc::new(MemoryStore::new());
     let mut seat = Platform::of(hurting("(call $err (i32.const 0) (i32.const 0))")).seat(&context(store.clone()));
     for _ in 0..2 {
-        let error = seat.plugin.reset(&mut seat.store, "a").unwrap_err();
+        let error = seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap_err();
         assert!(matches!(error, BreakerError::InvalidDependency { .. }), "{error:?}");
     }
     assert_eq!(store.load(KEY).unwrap().version, 0);
@@ -45,28 +51,26 @@ pub fn what_a_call_committed_before_it_answered_an_error_is_dropped() {
 pub fn after_a_trap_the_handle_is_spent_and_says_what_to_do() {
     let mut seat = Platform::of(hurting("unreachable")).seat(&context(Arc::new(MemoryStore::new())));
     assert!(!seat.plugin.is_spent());
-    seat.plugin.reset(&mut seat.store, "a").unwrap_err();
+    seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap_err();
     assert!(seat.plugin.is_spent());
     let error = seat.plugin.acquire(&mut seat.store, "a", "A").unwrap_err();
-    assert_eq!(error, BreakerError::Component(ComponentFault::Spent));
+    assert_eq!(error, BreakerError::Engine(EngineError::Spent));
     assert!(error.to_string().contains("make another"), "{error}");
 }
 
-pub fn a_pool_throws_the_store_of_a_trap_away_and_the_next_call_works() {
+pub fn a_pool_discards_the_store_of_a_trap_and_serves_on() {
     let (store, platform) = (Arc::new(MemoryStore::new()), Platform::of(hurting("unreachable")));
     let pool = platform.pool(&context(store.clone()));
     for _ in 0..3 {
-        let error = pool.reset("a").unwrap_err();
-        let PoolError::Breaker(BreakerError::Component(ComponentFault::Trapped { .. })) = error else {
-            panic!("{error:?}")
-        };
+        let error = pool.reset("a", &nobody()).unwrap_err();
+        let PoolError::Breaker(BreakerError::Engine(EngineError::Trapped { .. })) = error else { panic!("{error:?}") };
         assert!(matches!(pool.acquire("a", "A"), Ok(Decision::Proceed(_))));
     }
     let pool = platform.async_pool(&context(store.clone()));
     block_on(async {
         for _ in 0..3 {
-            let error = pool.reset("a").await.unwrap_err();
-            assert!(matches!(error, PoolError::Breaker(BreakerError::Component(_))), "{error:?}");
+            let error = pool.reset("a", &nobody()).await.unwrap_err();
+            assert!(matches!(error, PoolError::Breaker(BreakerError::Engine(_))), "{error:?}");
             assert!(matches!(pool.acquire("a", "A").await, Ok(Decision::Proceed(_))));
         }
     });
@@ -74,18 +78,18 @@ pub fn a_pool_throws_the_store_of_a_trap_away_and_the_next_call_works() {
 }
 
 pub fn a_call_reaches_the_record_of_its_own_dependency_only() {
-    // Commits for the one-byte name that is at 3000, and answers well.
+    // Commits for the one-byte name at 3000, and answers ok.
     let wat = Wat::default().with(r#"(data (i32.const 3000) "b")"#);
     let body = "(call $commit (i32.const 3000) (i32.const 1)) (i32.const 1024)";
     let store = Arc::new(MemoryStore::new());
     let mut seat = Platform::of(wat.body("reset", body).component()).seat(&context(store.clone()));
-    seat.plugin.reset(&mut seat.store, "a").unwrap();
+    seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap();
     assert_eq!(store.list("default").unwrap(), Vec::<String>::new());
-    seat.plugin.reset(&mut seat.store, "b").unwrap();
+    seat.plugin.reset(&mut seat.store, "b", &nobody()).unwrap();
     assert_eq!(store.list("default").unwrap(), ["b"]);
 }
 
-/// A store that fails as long as it is told to.
+/// A store that fails while `fails` is set.
 pub fn failing(fails: &Arc<AtomicBool>) -> Wrapped {
     let hook = || {
         let fails = fails.clone();
@@ -105,7 +109,7 @@ pub fn a_failing_store_is_a_typed_error_and_the_instance_serves_on() {
     // The load works, the commit does not.
     let store = Wrapped { before_commit: Box::new(|| Err(unavailable())), ..Wrapped::around(&Arc::default()) };
     let mut seat = Platform::plain().seat(&context(Arc::new(store)));
-    let error = seat.plugin.force(&mut seat.store, "a", Mode::Open, None, "").unwrap_err();
+    let error = seat.plugin.force(&mut seat.store, "a", Mode::Open, None, &nobody()).unwrap_err();
     assert_eq!(error, BreakerError::Store(unavailable()));
     assert_eq!(seat.plugin.inspect(&mut seat.store, "a").unwrap().state, State::Closed);
 }
@@ -122,14 +126,14 @@ pub fn a_failing_store_is_a_typed_error_in_async_code() {
     });
 }
 
-pub fn a_damaged_record_is_told_and_can_be_reset() {
+pub fn a_damaged_record_is_an_error_and_can_be_reset() {
     let store = Arc::new(MemoryStore::new());
     let damaged = Some(&[0xff; 40][..]);
     store.commit(&[Write { key: KEY, based_on: 0, version: 1, data: damaged, transitions: &[], history: 0 }]).unwrap();
     let mut seat = Platform::plain().seat(&context(store));
     let error = seat.plugin.acquire(&mut seat.store, "a", "A").unwrap_err();
     assert!(matches!(error, BreakerError::Store(StoreError::Corrupt { .. })), "{error:?}");
-    seat.plugin.reset(&mut seat.store, "a").unwrap();
+    seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap();
     assert!(matches!(seat.plugin.acquire(&mut seat.store, "a", "A"), Ok(Decision::Proceed(_))));
 }
 
@@ -138,24 +142,19 @@ pub fn bad_input_is_refused_and_changes_nothing() {
     let mut seat = Platform::plain().seat(&context(store.clone()));
     let long = "x".repeat(257);
     for name in ["", "a\nb", &long] {
-        let error = seat.plugin.force(&mut seat.store, name, Mode::Open, None, "").unwrap_err();
+        let error = seat.plugin.force(&mut seat.store, name, Mode::Open, None, &nobody()).unwrap_err();
         assert!(matches!(error, BreakerError::InvalidDependency { .. }), "{error:?}");
     }
-    let error = seat.plugin.acquire(&mut seat.store, "a", &long).unwrap_err();
+    let error = seat.plugin.force(&mut seat.store, "a", Mode::Open, Some(Duration::ZERO), &nobody()).unwrap_err();
     assert!(matches!(error, BreakerError::InvalidArgument(_)), "{error:?}");
-    let policy = Policy { open_ms: 0, ..Policy::default() };
-    let error = seat.plugin.configure(&mut seat.store, "a", &policy).unwrap_err();
+    let policy = Policy::new().open_ms(0);
+    let error = seat.plugin.configure(&mut seat.store, "a", Some(&policy), &nobody()).unwrap_err();
     assert!(matches!(error, BreakerError::InvalidPolicy(_)), "{error:?}");
     assert_eq!(store.list("default").unwrap(), Vec::<String>::new());
 }
 
 pub fn an_invalid_default_policy_is_refused_with_all_its_faults() {
-    let policy = Policy {
-        open_ms: 0,
-        failure_rate: Some(FailureRate { percent: 101, minimum_calls: 0 }),
-        window: Window::Ms(15),
-        ..Policy::default()
-    };
+    let policy = Policy::new().open_ms(0).failure_rate(101, 0).window_ms(15);
     let platform = Platform::plain();
     let mut store = platform.store(&context(Arc::new(MemoryStore::new())).default_policy(policy));
     let Err(InstantiateError::InvalidPolicy(faults)) = platform.pre.instantiate(&mut store) else {
@@ -167,15 +166,17 @@ pub fn an_invalid_default_policy_is_refused_with_all_its_faults() {
 pub fn a_lease_that_is_too_short_for_the_stores_clocks_is_refused() {
     let store = Wrapped { max_skew: Some(Duration::from_secs(1)), ..Wrapped::around(&Arc::default()) };
     let store = Arc::new(store);
-    let short = Policy { lease_ms: 1_999, ..Policy::default() };
-    let error = PluginCtx::builder(store.clone()).default_policy(short).build().unwrap_err();
-    assert!(matches!(&error, ContextError::InvalidPolicy(faults) if faults.len() == 1), "{error}");
+    let short = Policy::new().lease_ms(1_999);
+    let platform = Platform::plain();
+    let mut unsuitable = platform.store(&PluginCtx::builder(store.clone()).default_policy(short.clone()));
+    let error = platform.pre.instantiate(&mut unsuitable).unwrap_err();
+    assert!(matches!(&error, InstantiateError::InvalidPolicy(faults) if faults.len() == 1), "{error}");
     let mut seat = Platform::plain().seat(&PluginCtx::builder(store));
-    let error = seat.plugin.configure(&mut seat.store, "a", &short).unwrap_err();
+    let error = seat.plugin.configure(&mut seat.store, "a", Some(&short), &nobody()).unwrap_err();
     assert!(matches!(error, BreakerError::InvalidPolicy(_)), "{error:?}");
 }
 
-/// Tells the component's yields, which wake while it is polled, from the store's answers, which come from another thread.
+/// Tells the component's yields, which wake during the poll, from the store's answers, which wake from another thread.
 struct Yields {
     here: ThreadId,
     seen: AtomicBool,
@@ -187,12 +188,12 @@ impl Wake for Yields {
     }
 }
 
-pub fn a_future_that_is_dropped_while_the_component_runs_leaves_the_handle_spent() {
+pub fn a_future_dropped_while_the_component_runs_spends_the_handle() {
     let mut config = Config::new();
     config.consume_fuel(true);
     let platform = Platform::new(&config, &Component::embedded());
     let context = context(Arc::new(MemoryStore::new()));
-    let make = |context: &halfopen::plugin::PluginCtxBuilder| -> Store<Data> {
+    let make = |context: &halfopen_component::PluginCtxBuilder| -> Store<Data> {
         let mut store = platform.store(context);
         store.set_fuel(u64::MAX).unwrap();
         store
@@ -207,10 +208,10 @@ pub fn a_future_that_is_dropped_while_the_component_runs_leaves_the_handle_spent
         let waker = Waker::from(yields.clone());
         while !yields.seen.load(Ordering::SeqCst) {
             let polled = acquire.as_mut().poll(&mut Context::from_waker(&waker));
-            assert!(polled.is_pending(), "it is over before it could be dropped");
+            assert!(polled.is_pending(), "it has ended before it could be dropped");
         }
     }
     assert!(plugin.is_spent());
     let error = block_on(plugin.acquire(&mut store, "a", "A")).unwrap_err();
-    assert_eq!(error, BreakerError::Component(ComponentFault::Spent));
+    assert_eq!(error, BreakerError::Engine(EngineError::Spent));
 }

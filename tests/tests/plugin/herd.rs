@@ -1,11 +1,12 @@
-//! Many at the same moment, each with a store of its own in the platform.
+//! Many callers at the same moment, each with a wasmtime store of its own.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use halfopen::plugin::{Decision, PluginCtxBuilder};
 use halfopen::store::{self, MemoryStore};
 use halfopen::{Outcome, Policy, State};
+use halfopen_component::PluginCtxBuilder;
+use halfopen_contract::types::Decision;
 use halfopen_tests::breakers::{LONG_MS, address, policy, until};
 
 use crate::platform::{Platform, block_on, context};
@@ -81,7 +82,7 @@ pub fn of_many_async_tasks_exactly_one_probes() {
 
 pub fn failures_reported_at_once_are_all_counted() {
     on_both(|context| {
-        let never = Policy { consecutive_failures: 0, window: halfopen::Window::Ms(LONG_MS), ..policy() };
+        let never = policy().consecutive_failures(0).window(LONG_MS);
         let context = context.clone().default_policy(never);
         let platform = Platform::plain();
         let breakers = platform.pool(&context);

@@ -1,15 +1,16 @@
-//! What a platform sets, and what it is told when that does not do.
+//! The settings of a platform, and the errors where they do not suffice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use halfopen::plugin::{
-    CORE_INSTANCES, Decision, InstantiateError, Plugin, PluginPre, PluginView, PrepareError, TABLES, add_to_linker,
-};
 use halfopen::store::MemoryStore;
-use halfopen::wasmtime::component::Linker;
-use halfopen::wasmtime::{Config, Engine, Store};
-use halfopen::{BreakerError, Component, ComponentFault, Policy, Tally, Window};
+use halfopen::{BreakerError, Component, EngineError, Operator, Policy, Tally};
+use halfopen_component::wasmtime::component::Linker;
+use halfopen_component::wasmtime::{Config, Engine, Store};
+use halfopen_component::{
+    CORE_INSTANCES, InstantiateError, Plugin, PluginPre, PluginView, PrepareError, TABLES, add_to_linker,
+};
+use halfopen_contract::types::Decision;
 
 use crate::platform::{Data, Platform, context, pooling, pooling_of};
 
@@ -25,7 +26,7 @@ fn memory() -> Arc<MemoryStore> {
 
 fn assert_stopped<T: PluginView>(plugin: &mut Plugin, store: &mut Store<T>) {
     let error = plugin.acquire(&mut *store, "a", "A").unwrap_err();
-    assert!(matches!(error, BreakerError::Component(ComponentFault::Stopped { .. })), "{error:?}");
+    assert!(matches!(error, BreakerError::Engine(EngineError::Stopped { .. })), "{error:?}");
     assert!(plugin.is_spent());
 }
 
@@ -57,14 +58,14 @@ pub fn a_pool_sets_the_limits_of_each_call() {
     let given = fuel.clone();
     let pool = platform.pool(&context(memory()));
     let pool = pool.before_each(move |store| store.set_fuel(given.load(Ordering::SeqCst)));
-    // Also what takes longest: a window of a thousand calls.
-    let policy = Policy { window: Window::Calls(1_000), failure_rate: None, ..Policy::default() };
-    pool.configure("a", &policy).unwrap();
+    // The longest operation: a window of a thousand calls.
+    let policy = Policy::new().window_calls(1_000).failure_rate_off();
+    pool.configure("a", Some(&policy), &Operator::default()).unwrap();
     let Ok(Decision::Proceed(admission)) = pool.acquire("a", "A") else { panic!("it is not closed") };
     let tally = Tally { successes: 2_000, ..Tally::default() };
     assert!(pool.report_tally("a", admission.permit, tally).unwrap().is_applied());
     assert_eq!(pool.inspect("a").unwrap().calls, 1_000);
-    // In an instance that is kept, what is left over of one call is not what the next may use.
+    // A call gets new fuel, and not the rest of the last call's.
     for _ in 0..100 {
         assert!(matches!(pool.acquire("a", "A"), Ok(Decision::Proceed(_))));
     }
@@ -74,7 +75,7 @@ pub fn a_pool_sets_the_limits_of_each_call() {
     assert!(matches!(pool.acquire("a", "A"), Ok(Decision::Proceed(_))));
 }
 
-pub fn the_pooling_allocator_takes_no_more_than_the_documentation_says() {
+pub fn the_pooling_allocator_needs_no_more_than_is_documented() {
     let platform = Platform::new(&pooling(2), &Component::embedded());
     // A store that is dropped makes room for another.
     for _ in 0..10 {
@@ -85,7 +86,7 @@ pub fn the_pooling_allocator_takes_no_more_than_the_documentation_says() {
     }
 }
 
-pub fn the_pooling_allocator_takes_no_less_than_the_documentation_says() {
+pub fn the_pooling_allocator_needs_no_less_than_is_documented() {
     for config in [pooling_of(1, CORE_INSTANCES - 1, TABLES), pooling_of(1, CORE_INSTANCES, TABLES - 1)] {
         let mut linker: Linker<Data> = Linker::new(&Engine::new(&config).unwrap());
         add_to_linker(&mut linker).unwrap();
@@ -102,7 +103,7 @@ pub fn an_allocator_that_is_full_is_a_typed_error() {
     assert!(matches!(error, InstantiateError::Store { .. }), "{error:?}");
 }
 
-pub fn a_linker_without_the_imports_is_told_what_to_call() {
+pub fn an_error_without_imports_names_the_function_to_call() {
     let linker: Linker<Data> = Linker::new(&Engine::default());
     let error = PluginPre::new(&linker, &Component::embedded()).unwrap_err();
     assert!(matches!(error, PrepareError::Linker { .. }), "{error:?}");
@@ -114,7 +115,7 @@ pub fn a_linker_without_the_imports_is_told_what_to_call() {
     assert!(twice.contains("halfopen:breaker already"), "{twice}");
 }
 
-pub fn an_engine_that_cannot_run_components_is_told_what_it_needs() {
+pub fn an_error_of_an_engine_names_its_needs() {
     let mut config = Config::new();
     config.wasm_component_model(false);
     let mut linker: Linker<Data> = Linker::new(&Engine::new(&config).unwrap());

@@ -3,17 +3,17 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use halfopen::plugin::{
+use halfopen::store::MemoryStore;
+use halfopen::{Component, ManualClock, Policy};
+use halfopen_component::wasmtime::component::Linker;
+use halfopen_component::wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store};
+use halfopen_component::{
     AsyncPlugin, AsyncPluginPool, CORE_INSTANCES, Plugin, PluginCtx, PluginCtxBuilder, PluginPool, PluginPre,
     PluginView, TABLES, add_to_linker, add_to_linker_async,
 };
-use halfopen::store::MemoryStore;
-use halfopen::wasmtime::component::Linker;
-use halfopen::wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store};
-use halfopen::{Component, ManualClock, Policy};
 use halfopen_tests::breakers::policy;
 
-/// What a platform keeps in its stores, the component's context among it.
+/// The data of the platform's wasmtime stores.
 pub struct Data {
     pub tenant: &'static str,
     pub plugin: PluginCtx,
@@ -25,7 +25,7 @@ impl PluginView for Data {
     }
 }
 
-/// What a platform has once.
+/// The parts of a platform that exist once.
 #[derive(Clone)]
 pub struct Platform {
     pub engine: Engine,
@@ -81,7 +81,7 @@ impl Platform {
     }
 }
 
-/// A store of the platform, and the instance in it.
+/// A wasmtime store of the platform, and the handle in it.
 pub struct Seat {
     pub store: Store<Data>,
     pub plugin: Plugin,
@@ -92,7 +92,7 @@ pub struct AsyncSeat {
     pub plugin: AsyncPlugin,
 }
 
-/// Where a store of records is, with the policy of these tests.
+/// A context on a store of records, with the policy of these tests.
 pub fn context(store: Arc<dyn halfopen::Store>) -> PluginCtxBuilder {
     PluginCtx::builder(store).default_policy(policy())
 }
@@ -102,12 +102,12 @@ pub fn on(store: &Arc<MemoryStore>, clock: &Arc<ManualClock>, policy: Policy) ->
     PluginCtx::builder(store.clone()).default_policy(policy).clock(clock.clone())
 }
 
-/// An allocator with no more room in it than so many instances of the component need.
+/// An allocator with room for exactly this number of instances of the component.
 pub fn pooling(instances: u32) -> Config {
     pooling_of(instances, CORE_INSTANCES, TABLES)
 }
 
-/// The same where a component may have so many core instances and tables.
+/// The same where a component may have at most these numbers of core instances and tables.
 pub fn pooling_of(instances: u32, core_instances: u32, tables: u32) -> Config {
     let mut room = PoolingAllocationConfig::new();
     room.total_component_instances(instances)

@@ -1,12 +1,12 @@
 //! The scenarios, through platforms of several kinds.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use halfopen::plugin::{InstantiateError, PluginCtx, PluginCtxBuilder};
-use halfopen::replay::{Decision, Ground, Replay, Target};
-use halfopen::wasmtime::Config;
-use halfopen::{BreakerError, Component, Inspection, Mode, OpenError, Outcome, Permit, Policy, Receipt, Tally};
+use halfopen::{BreakerError, Component};
+use halfopen_component::wasmtime::Config;
+use halfopen_component::{InstantiateError, PluginCtx, PluginCtxBuilder};
+use halfopen_contract::engine::{Answer, Request};
+use halfopen_replay::{Replay, Setup, Target};
 use halfopen_tests::breakers::address;
 use halfopen_tests::scenarios;
 use libtest_mimic::Trial;
@@ -27,15 +27,12 @@ enum Records {
 
 pub fn trials() -> Vec<Trial> {
     let platform = |config: &Config| Platform::new(config, &Component::embedded());
-    // The smallest room that serves the files that run at the same time.
+    // Room for all files that run at the same time.
     let pooled = platform(&pooling(64));
     let plain = platform(Config::new().concurrency_support(false));
     [
-        ("plain, memory", plain.clone(), Style::Plain, Records::InMemory),
-        ("plain, sqlite", plain, Style::Plain, Records::InAFile),
-        ("pooled, memory", pooled.clone(), Style::Plain, Records::InMemory),
-        ("async on pooled stacks, memory", pooled, Style::Async, Records::InMemory),
-        ("async, sqlite", platform(&Config::new()), Style::Async, Records::InAFile),
+        ("plain, memory", plain, Style::Plain, Records::InMemory),
+        ("async on pooled stacks, sqlite", pooled, Style::Async, Records::InAFile),
     ]
     .into_iter()
     .flat_map(|(name, platform, style, records)| of(name, platform, style, records))
@@ -47,18 +44,22 @@ fn of(name: &str, platform: Platform, style: Style, records: Records) -> Vec<Tri
         name,
         Arc::new(move |scenario| {
             let folder = tempfile::tempdir()?;
-            let replay = match records {
-                Records::InMemory => Replay::in_memory(),
-                Records::InAFile => Replay::at(&address(&folder.path().join("replay.db")))?,
-            };
             let platform = platform.clone();
-            Ok(replay.through(move |ground| seated(&platform, style, ground)).run(scenario)?)
+            let replay = Replay::new(move |setup| seated(&platform, style, setup));
+            let replay = match records {
+                Records::InMemory => replay,
+                Records::InAFile => {
+                    let address = address(&folder.path().join("replay.db"));
+                    replay.open_store(move || halfopen::store::open(&address))?
+                }
+            };
+            Ok(replay.run(scenario)?)
         }),
     )
 }
 
-fn seated(platform: &Platform, style: Style, ground: Ground) -> Result<Box<dyn Target>, OpenError> {
-    let Ground { store, namespace, clock, seed, default_policy } = ground;
+fn seated(platform: &Platform, style: Style, setup: Setup) -> Result<Box<dyn Target>, BreakerError> {
+    let Setup { store, namespace, clock, seed, default_policy } = setup;
     let context = PluginCtx::builder(store).namespace(&namespace).clock(clock).seed(seed);
     let context = context.default_policy(default_policy);
     match style {
@@ -66,7 +67,7 @@ fn seated(platform: &Platform, style: Style, ground: Ground) -> Result<Box<dyn T
         Style::Async => block_on(async_seat(platform, &context)),
     }
     .map_err(|error| match error {
-        InstantiateError::InvalidPolicy(faults) => OpenError::InvalidPolicy(faults),
+        InstantiateError::InvalidPolicy(faults) => BreakerError::InvalidPolicy(faults),
         other => panic!("{other}"),
     })
 }
@@ -83,30 +84,14 @@ async fn async_seat(platform: &Platform, context: &PluginCtxBuilder) -> Result<B
     Ok(Box::new(AsyncSeat { store, plugin }))
 }
 
-/// Both handles have the same operations; those of one are futures.
-macro_rules! target {
-    ($seat:ty, $done:expr; $($name:ident($($arg:ident: $of:ty),*) -> $answer:ty;)*) => {
-        impl Target for $seat {$(
-            fn $name(&mut self, dependency: &str, $($arg: $of),*) -> Result<$answer, BreakerError> {
-                $done(self.plugin.$name(&mut self.store, dependency, $($arg),*))
-            }
-        )*}
-    };
-    ($seat:ty, $done:expr) => {
-        target! { $seat, $done;
-            acquire(caller: &str) -> Decision;
-            report(permit: Permit, outcome: Outcome, took: Option<Duration>) -> Receipt;
-            report_tally(permit: Permit, tally: Tally) -> Receipt;
-            renew(permit: Permit) -> Receipt;
-            release(permit: Permit) -> Receipt;
-            inspect() -> Inspection;
-            configure(policy: &Policy) -> Receipt;
-            force(mode: Mode, lasting: Option<Duration>, note: &str) -> Receipt;
-            reset() -> Receipt;
-            forget() -> Receipt;
-        }
-    };
+impl Target for Seat {
+    fn run(&mut self, request: &Request) -> Result<Answer, BreakerError> {
+        self.plugin.perform(&mut self.store, request)
+    }
 }
 
-target!(Seat, std::convert::identity);
-target!(AsyncSeat, block_on);
+impl Target for AsyncSeat {
+    fn run(&mut self, request: &Request) -> Result<Answer, BreakerError> {
+        block_on(self.plugin.perform(&mut self.store, request))
+    }
+}

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use halfopen::plugin::{Decision, PluginPre, PrepareError, add_to_linker, add_to_linker_async};
 use halfopen::store::MemoryStore;
-use halfopen::wasmtime::component::Linker;
-use halfopen::wasmtime::{Engine, Store};
 use halfopen::{Component, ComponentError};
+use halfopen_component::wasmtime::component::Linker;
+use halfopen_component::wasmtime::{Engine, Store};
+use halfopen_component::{PluginPre, PrepareError, add_to_linker, add_to_linker_async};
+use halfopen_contract::types::Decision;
 
 use crate::platform::{Data, context};
 use crate::wat::Wat;
@@ -45,7 +46,7 @@ pub fn another_version_of_the_contract_is_refused() {
     assert!(error.to_string().contains("0.2.0"), "{error}");
 }
 
-pub fn a_component_that_imports_more_is_refused_also_where_the_linker_has_it() {
+pub fn foreign_imports_are_refused_even_where_the_linker_has_them() {
     let bytes = Wat::default().component();
     let mut linker: Linker<Data> = Linker::new(&Engine::default());
     add_to_linker_async(&mut linker).unwrap();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use halfopen::Transition;
 use halfopen::store::{CommitOutcome, Cursor, Key, MemoryStore, Page, Snapshot, Store, StoreError, Write};
 
 type Hook = dyn Fn() -> Result<(), StoreError> + Send + Sync;
@@ -56,7 +55,7 @@ impl Store for Wrapped {
         self.inner.list(namespace)
     }
 
-    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<Transition>, StoreError> {
+    fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
         self.inner.history(key, limit)
     }
 

@@ -5,7 +5,6 @@ use wit_parser::{Resolve, WorldId};
 
 const WIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit");
 
-#[path = "../../../../host/wasmtime/src/testing/exports.rs"]
 mod exports;
 
 /// Hands out memory from 8192 to the end of the first page, again and again.

@@ -1,18 +1,19 @@
-//! Calls that no handle makes: through bindings of the platform's own, with commits that go to the store at once.
+//! Calls outside the operations of a handle: through bindings of the platform's own, with commits written through.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use halfopen::plugin::{Commits, ContextError, PluginCtxBuilder};
 use halfopen::store::{self, Key, MemoryStore, Store as _, StoreError};
-use halfopen::wasmtime::{self, Store};
-use halfopen::{Breaker, BreakerError, Host, ManualClock, Mode, Outcome, Permit, Policy, State};
+use halfopen::{Breaker, BreakerError, Host, ManualClock, Mode, Operator, Outcome, Permit, Policy, State};
+use halfopen_component::wasmtime::{self, Store};
+use halfopen_component::{Commits, ContextError, PluginCtxBuilder};
 use halfopen_tests::breakers::{PATIENCE, address};
 
 use self::bindings::exports::halfopen::breaker::breaker::{Decision, Error};
 use self::bindings::halfopen::breaker::types::{
-    Outcome as RawOutcome, Permit as RawPermit, State as RawState, StorageError,
+    Operator as RawOperator, Outcome as RawOutcome, Permit as RawPermit, Report as RawReport, State as RawState,
+    StorageError,
 };
 use self::bindings::{Component, ComponentPre};
 use crate::faults::{failing, hurting};
@@ -21,28 +22,37 @@ use crate::races::with_a_rival;
 use crate::wat::Wat;
 use crate::wrapped::{Wrapped, unavailable};
 
-/// What a platform would generate for itself.
+/// The platform's own bindings.
 mod bindings {
-    ::halfopen::wasmtime::component::bindgen!({
+    ::halfopen_component::wasmtime::component::bindgen!({
         path: "../wit",
         world: "component",
-        wasmtime_crate: ::halfopen::wasmtime,
+        wasmtime_crate: ::halfopen_component::wasmtime,
     });
 }
 
 mod in_async {
-    ::halfopen::wasmtime::component::bindgen!({
+    ::halfopen_component::wasmtime::component::bindgen!({
         path: "../wit",
         world: "component",
-        wasmtime_crate: ::halfopen::wasmtime,
+        wasmtime_crate: ::halfopen_component::wasmtime,
         exports: { default: async },
     });
 }
 
 const CLOSED: RawPermit = RawPermit { epoch: 0, lease: None };
 
-fn at_once(store: Arc<dyn halfopen::Store>) -> PluginCtxBuilder {
-    context(store).commits(Commits::AtOnce)
+fn write_through(store: Arc<dyn halfopen::Store>) -> PluginCtxBuilder {
+    context(store).commits(Commits::WriteThrough)
+}
+
+fn failure() -> RawReport {
+    let (caller, cause) = (String::new(), String::new());
+    RawReport { outcome: RawOutcome::Failure, took: None, caller, cause, retry_after: None }
+}
+
+fn nobody() -> RawOperator {
+    RawOperator { by: String::new(), note: String::new() }
 }
 
 struct Raw {
@@ -62,15 +72,15 @@ impl Raw {
         self.exports.halfopen_breaker_breaker().call_acquire(&mut self.store, "pay", "A").unwrap()
     }
 
-    /// Reports a failure: whether it is open then.
+    /// Reports a failure, and returns whether it is open then.
     fn fail(&mut self) -> Result<bool, Error> {
         let breaker = self.exports.halfopen_breaker_breaker();
-        let receipt = breaker.call_report(&mut self.store, "pay", CLOSED, RawOutcome::Failure, None).unwrap()?;
+        let receipt = breaker.call_report(&mut self.store, "pay", CLOSED, &failure()).unwrap()?;
         Ok(receipt.state == RawState::Open)
     }
 
     fn reset(&mut self, dependency: &str) -> wasmtime::Result<()> {
-        self.exports.halfopen_breaker_control().call_reset(&mut self.store, dependency).map(drop)
+        self.exports.halfopen_breaker_control().call_reset(&mut self.store, dependency, &nobody()).map(drop)
     }
 }
 
@@ -88,9 +98,9 @@ pub fn a_commit_is_in_the_store_before_the_call_answers() {
         },
         (store::open(&file).unwrap(), store::open(&file).unwrap()),
     ] {
-        let built_in = Policy { consecutive_failures: 5, ..Policy::default() };
+        let built_in = Policy::new().consecutive_failures(5);
         let host = Host::builder().shared_store(other).default_policy(built_in).build().unwrap();
-        let mut raw = Raw::new(&Platform::plain(), &at_once(store));
+        let mut raw = Raw::new(&Platform::plain(), &write_through(store));
         assert!(matches!(raw.acquire(), Ok(Decision::Proceed(_))));
         for number in 1..=5 {
             let open = raw.fail().unwrap();
@@ -102,7 +112,7 @@ pub fn a_commit_is_in_the_store_before_the_call_answers() {
     }
 }
 
-pub fn without_that_mode_calls_that_no_handle_makes_are_refused() {
+pub fn held_commits_refuse_calls_outside_an_operation() {
     let store = Arc::new(MemoryStore::new());
     let mut raw = Raw::new(&Platform::plain(), &context(store.clone()));
     assert!(matches!(raw.acquire(), Err(Error::Storage(StorageError::Denied(_)))));
@@ -110,11 +120,11 @@ pub fn without_that_mode_calls_that_no_handle_makes_are_refused() {
     assert_eq!(store.list("default").unwrap(), Vec::<String>::new());
 }
 
-pub fn a_lost_race_is_decided_again_by_the_component() {
-    // The rival is a host, and goes by the same built-in policy.
+pub fn the_component_evaluates_again_after_a_lost_race() {
+    // The rival is a host with the same built-in policy.
     for lost in [1, 4] {
         let inner = Arc::new(MemoryStore::new());
-        let mut raw = Raw::new(&Platform::plain(), &at_once(Arc::new(with_a_rival(&inner, lost, Policy::default()))));
+        let mut raw = Raw::new(&Platform::plain(), &write_through(Arc::new(with_a_rival(&inner, lost, Policy::new()))));
         let open = raw.fail().unwrap();
         assert_eq!(open, lost == 4, "it has seen the other's failures");
         let host = Host::builder().shared_store(inner).build().unwrap();
@@ -122,18 +132,18 @@ pub fn a_lost_race_is_decided_again_by_the_component() {
     }
 }
 
-pub fn a_record_that_others_always_write_first_is_contended() {
-    let never = Policy { consecutive_failures: 0, failure_rate: None, ..Policy::default() };
+pub fn a_race_that_is_always_lost_is_contended() {
+    let never = Policy::new().consecutive_failures(0).failure_rate_off();
     let inner = Arc::new(MemoryStore::new());
     let host = Host::builder().shared_store(inner.clone()).build().unwrap();
-    host.breaker("pay").configure(&never).unwrap();
-    let mut raw = Raw::new(&Platform::plain(), &at_once(Arc::new(with_a_rival(&inner, u32::MAX, never))));
+    host.breaker("pay").configure(&never, "").unwrap();
+    let mut raw = Raw::new(&Platform::plain(), &write_through(Arc::new(with_a_rival(&inner, u32::MAX, never))));
     assert!(matches!(raw.fail(), Err(Error::Contended)));
 }
 
-pub fn a_failing_store_is_a_typed_error_that_does_not_tell_where_it_is() {
+pub fn a_failing_store_is_a_typed_error_without_its_address() {
     let fails = Arc::new(AtomicBool::new(true));
-    let mut raw = Raw::new(&Platform::plain(), &at_once(Arc::new(failing(&fails))));
+    let mut raw = Raw::new(&Platform::plain(), &write_through(Arc::new(failing(&fails))));
     let error = raw.acquire().unwrap_err();
     assert!(matches!(error, Error::Storage(StorageError::Unavailable(_))), "{error:?}");
     assert!(!format!("{error:?}").contains("db.internal"), "{error:?}");
@@ -141,22 +151,22 @@ pub fn a_failing_store_is_a_typed_error_that_does_not_tell_where_it_is() {
     assert!(matches!(raw.acquire(), Ok(Decision::Proceed(_))), "the instance serves on");
 
     let store = Wrapped { before_commit: Box::new(|| Err(unavailable())), ..Wrapped::around(&Arc::default()) };
-    let mut raw = Raw::new(&Platform::plain(), &at_once(Arc::new(store)));
+    let mut raw = Raw::new(&Platform::plain(), &write_through(Arc::new(store)));
     assert!(matches!(raw.fail(), Err(Error::Storage(StorageError::Unavailable(_)))));
 }
 
-/// What this mode gives up: a handle would have dropped it.
+/// An operation of a handle would have dropped it.
 pub fn a_commit_stays_where_the_call_then_traps() {
     let store = Arc::new(MemoryStore::new());
-    let mut raw = Raw::new(&Platform::of(hurting("unreachable")), &at_once(store.clone()));
+    let mut raw = Raw::new(&Platform::of(hurting("unreachable")), &write_through(store.clone()));
     raw.reset("a").unwrap_err();
     assert_eq!(store.load(Key { namespace: "default", dependency: "a" }).unwrap().version, 1);
 }
 
 pub fn the_stores_clock_goes_before_the_contexts() {
     let inner = Arc::new(MemoryStore::new());
-    let store = Wrapped { at: Some(42), ..with_a_rival(&inner, 1, Policy::default()) };
-    let mut raw = Raw::new(&Platform::plain(), &at_once(Arc::new(store)).clock(ManualClock::new(1_000_000)));
+    let store = Wrapped { at: Some(42), ..with_a_rival(&inner, 1, Policy::new()) };
+    let mut raw = Raw::new(&Platform::plain(), &write_through(Arc::new(store)).clock(ManualClock::new(1_000_000)));
     for _ in 0..4 {
         raw.fail().unwrap();
     }
@@ -165,9 +175,9 @@ pub fn the_stores_clock_goes_before_the_contexts() {
     assert_eq!(history.iter().map(|change| change.at).collect::<Vec<_>>(), [42]);
 }
 
-pub fn versions_at_the_end_of_all_numbers_are_refused_and_never_panic() {
+pub fn versions_at_the_end_of_all_numbers_are_refused() {
     for version in [u64::MAX, u64::MAX - 1, i64::MAX as u64] {
-        // Commits on that version, whatever is there, and answers well.
+        // Commits on that version, whatever the record's is, and answers ok.
         let commit = format!(
             "(call $import (local.get 0) (local.get 1) (i64.const {}) (i32.const 1) (i32.const 0) (i32.const 1)
                 (i32.const 0) (i32.const 0) (i32.const 4096)) (i32.const 1024)",
@@ -177,7 +187,7 @@ pub fn versions_at_the_end_of_all_numbers_are_refused_and_never_panic() {
         let folder = tempfile::tempdir().unwrap();
         let file = store::open(&address(&folder.path().join("records.db"))).unwrap();
         for store in [Arc::new(MemoryStore::new()) as Arc<dyn halfopen::Store>, file] {
-            let mut raw = Raw::new(&platform, &at_once(store.clone()));
+            let mut raw = Raw::new(&platform, &write_through(store.clone()));
             raw.reset("a").unwrap();
             assert_eq!(store.list("default").unwrap(), Vec::<String>::new());
         }
@@ -186,19 +196,19 @@ pub fn versions_at_the_end_of_all_numbers_are_refused_and_never_panic() {
 
 pub fn a_store_whose_clocks_may_be_apart_is_refused() {
     let store = Wrapped { max_skew: Some(Duration::from_secs(1)), ..Wrapped::around(&Arc::default()) };
-    let error = at_once(Arc::new(store)).build().unwrap_err();
+    let error = write_through(Arc::new(store)).build().unwrap_err();
     assert_eq!(error, ContextError::SkewedClocks { skew_ms: 1_000 });
 }
 
 pub fn operations_of_a_handle_are_held_all_the_same() {
     let store = Arc::new(MemoryStore::new());
-    let mut seat = Platform::of(hurting("unreachable")).seat(&at_once(store.clone()));
-    let error = seat.plugin.reset(&mut seat.store, "a").unwrap_err();
-    assert!(matches!(error, BreakerError::Component(_)), "{error:?}");
+    let mut seat = Platform::of(hurting("unreachable")).seat(&write_through(store.clone()));
+    let error = seat.plugin.reset(&mut seat.store, "a", &Operator::default()).unwrap_err();
+    assert!(matches!(error, BreakerError::Engine(_)), "{error:?}");
     assert_eq!(store.load(Key { namespace: "default", dependency: "a" }).unwrap().version, 0);
 
-    let mut seat = Platform::plain().seat(&at_once(store));
-    seat.plugin.force(&mut seat.store, "a", Mode::Open, None, "").unwrap();
+    let mut seat = Platform::plain().seat(&write_through(store));
+    seat.plugin.force(&mut seat.store, "a", Mode::Open, None, &Operator::default()).unwrap();
     let permit = Permit { epoch: 0, lease: None };
     let receipt = seat.plugin.report(&mut seat.store, "a", permit, Outcome::Success, None).unwrap();
     assert!(!receipt.is_applied());
@@ -214,7 +224,7 @@ pub fn async_calls_do_not_block_the_executor() {
     };
     let inner = Arc::new(MemoryStore::new());
     let store = Wrapped { before_load: Box::new(before_load), ..Wrapped::around(&inner) };
-    let (platform, context) = (Platform::plain(), at_once(Arc::new(store)));
+    let (platform, context) = (Platform::plain(), write_through(Arc::new(store)));
     block_on(async {
         let mut store = platform.store(&context);
         let pre = in_async::ComponentPre::new(platform.in_async.instance_pre().clone()).unwrap();
@@ -222,7 +232,8 @@ pub fn async_calls_do_not_block_the_executor() {
         let asking = tokio::spawn(async move {
             let control = exports.halfopen_breaker_control();
             let forced = in_async::halfopen::breaker::types::Mode::Open;
-            control.call_force(&mut store, "pay", forced, None, "").await.unwrap().is_ok()
+            let operator = in_async::halfopen::breaker::types::Operator { by: String::new(), note: String::new() };
+            control.call_force(&mut store, "pay", forced, None, &operator).await.unwrap().is_ok()
         });
         tokio::task::yield_now().await;
         tokio::spawn(async move { told.send(()).unwrap() }).await.unwrap();
