@@ -7,14 +7,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halfopen_replay::{Report, Scenario};
+use halfopen_replay::{Scenario, Summary};
 use libtest_mimic::{Failed, Trial};
 
 /// Names a folder with more files.
 const MORE: &str = "HALFOPEN_SCENARIOS";
 
 /// Runs a file on a store.
-pub type Run = dyn Fn(&Scenario) -> Result<Report, Box<dyn Error>> + Send + Sync;
+pub type Run = dyn Fn(&Scenario) -> Result<Summary, Box<dyn Error>> + Send + Sync;
 
 /// A test for each file, on one kind of store.
 pub fn trials(store: &str, run: Arc<Run>) -> Vec<Trial> {
@@ -55,10 +55,10 @@ fn of_file(folder: &Path, file: &Path, store: &str, run: &Arc<Run>) -> Trial {
 }
 
 fn holds(file: &Path, run: &Run) -> Result<(), Failed> {
-    let report = run(&Scenario::read(file)?)?;
-    if report.holds() {
+    let summary = run(&Scenario::read(file)?)?;
+    if summary.holds() {
         return Ok(());
     }
-    let failures: Vec<String> = report.failures.iter().map(ToString::to_string).collect();
+    let failures: Vec<String> = summary.failures.iter().map(ToString::to_string).collect();
     Err(format!("{}: {}", file.display(), failures.join("; ")).into())
 }

@@ -255,7 +255,7 @@ fn a_restart_opens_the_store_again() {
     let count = Arc::clone(&opened);
     let open = move || {
         *count.lock().unwrap() += 1;
-        Ok(Arc::clone(&store) as Arc<dyn Store>)
+        Ok::<_, StoreError>(Arc::clone(&store) as Arc<dyn Store>)
     };
     let steps = tripped(&[r#"{"at": 1, "do": "restart", "state": "open"}"#]);
     assert!(replay().open_store(open).unwrap().run(&scenario(&steps)).unwrap().holds());

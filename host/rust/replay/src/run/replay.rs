@@ -26,20 +26,23 @@ impl Replay {
     /// Against hosts of crate `halfopen`, without local admission. `configure` is handed the builder of each, to choose the
     /// engine for one.
     pub fn host(configure: impl Fn(HostBuilder) -> HostBuilder + Send + Sync + 'static) -> Self {
-        Replay::target(move |setup| Ok(Box::new(HostTarget::open(setup, &configure)?)))
+        Replay::new(move |setup| HostTarget::open(setup, &configure).map(|target| Box::new(target) as Box<dyn Target>))
     }
 
     /// Against bare engines, without a host. `make` makes an engine with the default policy of the file.
     pub fn engine(make: impl Fn(&Policy) -> Result<Arc<dyn Engine>, BreakerError> + Send + Sync + 'static) -> Self {
-        Replay::target(move |setup| {
+        Replay::new(move |setup| {
             let engine = make(&setup.default_policy)?;
-            Ok(Box::new(EngineTarget::new(engine, setup)))
+            Ok::<Box<dyn Target>, BreakerError>(Box::new(EngineTarget::new(engine, setup)))
         })
     }
 
     /// Against hosts of another make. `open` is called at the beginning of a run, and again at each `restart` step.
-    pub fn target(open: impl Fn(Setup) -> Result<Box<dyn Target>, OpenError> + Send + Sync + 'static) -> Self {
-        Replay { store: Arc::new(MemoryStore::new()), reopen_store: None, open_target: Box::new(open) }
+    pub fn new<E: Into<OpenError>>(
+        open: impl Fn(Setup) -> Result<Box<dyn Target>, E> + Send + Sync + 'static,
+    ) -> Self {
+        let open_target = Box::new(move |setup| open(setup).map_err(Into::into));
+        Replay { store: Arc::new(MemoryStore::new()), reopen_store: None, open_target }
     }
 
     /// On this store, which stays open when a `restart` step closes the host.
@@ -51,10 +54,11 @@ impl Replay {
     ///
     /// # Errors
     /// Those of the function.
-    pub fn open_store(
+    pub fn open_store<E: Into<OpenError>>(
         self,
-        open: impl Fn() -> Result<Arc<dyn Store>, OpenError> + Send + Sync + 'static,
+        open: impl Fn() -> Result<Arc<dyn Store>, E> + Send + Sync + 'static,
     ) -> Result<Self, OpenError> {
+        let open = move || open().map_err(Into::into);
         Ok(Replay { store: open()?, reopen_store: Some(Box::new(open)), ..self })
     }
 
