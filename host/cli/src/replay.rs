@@ -8,9 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-use halfopen::{BreakerError, Policy, store};
-use halfopen_component::{ComponentEngine, ComponentEngineError, Limits};
-use halfopen_native::NativeEngine;
+use halfopen::{HostBuilder, store};
 use halfopen_replay::{Replay, ReplayError, Scenario, ScenarioError, Summary};
 
 use crate::args::{self, EngineChoice, Global};
@@ -56,17 +54,10 @@ pub fn replay(args: &args::Replay, global: &Global) -> anyhow::Result<u8> {
 /// The engine, on the store of `--store` or in memory.
 fn open(engine: EngineChoice, global: &Global) -> anyhow::Result<Replay> {
     let replay = match engine {
-        EngineChoice::Native => Replay::engine(|policy| Ok(Arc::new(NativeEngine::new(policy)?))),
+        EngineChoice::Native => Replay::host(HostBuilder::native),
         EngineChoice::Component => {
             let component = host::component(global)?;
-            // A component that cannot run is an error of the command, not of each file.
-            ComponentEngine::new(&component, Limits::default(), &Policy::default())?;
-            Replay::engine(move |policy| match ComponentEngine::new(&component, Limits::default(), policy) {
-                Ok(engine) => Ok(Arc::new(engine)),
-                Err(ComponentEngineError::InvalidPolicy(faults)) => Err(BreakerError::InvalidPolicy(faults)),
-                Err(ComponentEngineError::Engine(error)) => Err(error.into()),
-                Err(error) => Err(BreakerError::Other(error.to_string())),
-            })
+            Replay::host(move |builder| builder.component(component.clone()))
         }
     };
     match global.store.clone().filter(|address| address != "memory") {
@@ -166,8 +157,7 @@ fn code_of(error: &ReplayError) -> u8 {
     match error {
         ReplayError::Scenario(ScenarioError::Malformed { .. }) => MALFORMED,
         ReplayError::Scenario(ScenarioError::Unreadable(_)) => Code::NoInput as u8,
-        ReplayError::OpenStore(error) => exit::of_open_store(error) as u8,
-        ReplayError::OpenTarget(error) => exit::of_breaker(error) as u8,
+        ReplayError::Open(error) => exit::of_open(error) as u8,
         ReplayError::Store(error) => exit::of_store(error) as u8,
         _ => Code::Internal as u8,
     }

@@ -6,4 +6,4 @@ mod of_error;
 
 pub use self::code::{Code, help};
 pub use self::failure::Failure;
-pub use self::of_error::{code_of, of_breaker, of_open_store, of_store};
+pub use self::of_error::{code_of, of_open, of_store};

@@ -2,8 +2,7 @@
 
 use std::io;
 
-use halfopen::{BreakerError, ComponentError, EngineError, OpenError, StoreError, store};
-use halfopen_component::ComponentEngineError;
+use halfopen::{BreakerError, ComponentError, EngineError, OpenError, StoreError};
 
 use super::code::Code;
 use super::failure::Failure;
@@ -20,10 +19,6 @@ fn code_of_one(error: &(dyn std::error::Error + 'static)) -> Option<Code> {
         Some(of_breaker(error))
     } else if let Some(error) = error.downcast_ref::<OpenError>() {
         Some(of_open(error))
-    } else if let Some(error) = error.downcast_ref::<store::OpenError>() {
-        Some(of_open_store(error))
-    } else if let Some(error) = error.downcast_ref::<ComponentEngineError>() {
-        Some(of_component_engine(error))
     } else if let Some(error) = error.downcast_ref::<ComponentError>() {
         Some(of_component(error))
     } else if let Some(error) = error.downcast_ref::<StoreError>() {
@@ -33,8 +28,7 @@ fn code_of_one(error: &(dyn std::error::Error + 'static)) -> Option<Code> {
     }
 }
 
-/// The exit code for an operation that failed.
-pub fn of_breaker(error: &BreakerError) -> Code {
+fn of_breaker(error: &BreakerError) -> Code {
     match error {
         BreakerError::InvalidDependency { .. } | BreakerError::InvalidArgument(_) => Code::Usage,
         BreakerError::InvalidPolicy(_) => Code::Data,
@@ -46,7 +40,8 @@ pub fn of_breaker(error: &BreakerError) -> Code {
     }
 }
 
-fn of_open(error: &OpenError) -> Code {
+/// The exit code for a host that cannot be opened.
+pub fn of_open(error: &OpenError) -> Code {
     match error {
         OpenError::Address(_) => Code::Usage,
         OpenError::Store(error) => of_store(error),
@@ -54,23 +49,6 @@ fn of_open(error: &OpenError) -> Code {
         OpenError::InvalidPolicy(_) => Code::Data,
         OpenError::Engine(error) => of_setup(error),
         _ => Code::Internal,
-    }
-}
-
-/// The exit code for a store that cannot be opened.
-pub fn of_open_store(error: &store::OpenError) -> Code {
-    match error {
-        store::OpenError::Address(_) => Code::Usage,
-        store::OpenError::Store(error) => of_store(error),
-        _ => Code::Internal,
-    }
-}
-
-fn of_component_engine(error: &ComponentEngineError) -> Code {
-    match error {
-        ComponentEngineError::Component(error) => of_component(error),
-        ComponentEngineError::Engine(error) => of_setup(error),
-        _ => Code::Data,
     }
 }
 
