@@ -80,7 +80,7 @@ describe("a cached decision", () => {
   it("is not replaced by an answer to an older request", () => {
     const cached = new CachedDecision();
     const old = { ...cached.send(), at: at(0) };
-    cached.learn("3", { ...closed, state: "open", dueInMs: 4_000 });
+    cached.learn("3", { ...closed, state: "open", dueInMs: 4_000 }, cached.send());
     cached.note(proceed, old);
     assert.equal(cached.decide(at(1), never), null);
     const newer = { ...cached.send(), at: at(2) };
@@ -99,7 +99,7 @@ describe("a cached decision", () => {
       ["3", { ...closed, state: "open" as const }, false],
     ] as const) {
       const cached = noted(proceed);
-      cached.learn(permit, receipt);
+      cached.learn(permit, receipt, cached.send());
       assert.equal(cached.decide(at(1), never) !== null, fits, JSON.stringify(receipt));
     }
   });
@@ -134,11 +134,14 @@ describe("the last known decision", () => {
   it("is what the receipt of a report said: open, and until when", () => {
     mock.timers.enable({ apis: ["Date"], now: START });
     const cached = noted(proceed);
-    cached.learn("3", { ...closed, state: "open", nextDue: 1, dueInMs: 4_000 });
+    const early = cached.send();
+    cached.learn("3", { ...closed, state: "open", nextDue: 1, dueInMs: 4_000 }, cached.send());
     const now = { wall: START + 1_000, steady: performance.now() };
     const known = cached.lastKnown(now, never);
     assert.ok(known?.kind === "defer" && known.deferral.reason === "open" && known.deferral.retryAfterMs <= 3_000);
-    cached.learn("4:1", closed);
+    cached.learn("4:1", closed, early);
+    assert.equal(cached.lastKnown(now, never)?.kind, "defer", "a late receipt does not close it again");
+    cached.learn("4:1", closed, cached.send());
     assert.equal(cached.lastKnown(now, never)?.kind, "proceed");
   });
 

@@ -5,12 +5,12 @@
 import { BreakerError, type Fault, type Reply } from "../contract/faults.js";
 import type { Admission, Decision, Deferral, Receipt, Report, Settled } from "../contract/types.js";
 import { afterwards } from "./background.js";
-import type { LocalDecision } from "./cached-decision.js";
+import type { LocalDecision, Sent } from "./cached-decision.js";
 import { type Instant, ago, instant, sleep } from "./instant.js";
 import type { IsolateState } from "./isolate.js";
 import type { WhenUnreachable } from "./options.js";
 import { type Basis, type Deferred, Permit } from "./permit.js";
-import type { Rpc } from "./rpc.js";
+import type { Method, Rpc } from "./rpc.js";
 
 /** A caller of an object out of reach comes back after this many ms, or more, and a random share of as many again. */
 const UNREACHABLE_WAIT = 1_000;
@@ -70,20 +70,28 @@ export class Admitter {
   }
 
   /** Reports under a permit that is settled by itself: a probe's, or one that another Worker was given. */
-  async report(permit: string, report: Report): Promise<Receipt> {
+  report(permit: string, report: Report): Promise<Receipt> {
     const named = { caller: this.#terms.caller, ...report };
-    return this.learn(permit, await this.#rpc.call<Receipt>((o) => o.report(this.#terms.dependency, permit, named)));
+    return this.receipt(permit, (o) => o.report(this.#terms.dependency, permit, named));
   }
 
   /** Renews the lease of a probe. */
-  async renew(permit: string): Promise<Receipt> {
-    return this.learn(permit, await this.#rpc.call<Receipt>((o) => o.renew(this.#terms.dependency, permit)));
+  renew(permit: string): Promise<Receipt> {
+    return this.receipt(permit, (o) => o.renew(this.#terms.dependency, permit));
   }
 
-  /** Acts at once on a receipt. */
-  learn(permit: string, receipt: Receipt): Receipt {
+  /** The receipt of a method, also of one that comes late, is acted on at once. */
+  async receipt(permit: string | null, method: Method<Receipt>): Promise<Receipt> {
+    const sent = this.#state.decision.send();
+    const late = (answer: Promise<Reply<Receipt>>): void => {
+      afterwards(answer.then((reply) => (reply.ok ? this.#learn(permit, reply.value, sent) : undefined)));
+    };
+    return this.#learn(permit, await this.#rpc.call<Receipt>(method, late), sent);
+  }
+
+  #learn(permit: string | null, receipt: Receipt, sent: Sent): Receipt {
     this.#state.outage.over();
-    this.#state.decision.learn(permit, receipt);
+    this.#state.decision.learn(permit, receipt, sent);
     return receipt;
   }
 
@@ -94,7 +102,7 @@ export class Admitter {
     try {
       for (let attempt = 0; attempt < LATE; attempt++) {
         const sent = cached.send();
-        const decision = await this.#decide();
+        const decision = await this.#decide(sent);
         outage.over();
         cached.note(decision, sent);
         if (decision.kind === "proceed") return this.#permit(decision, "object");
@@ -113,7 +121,7 @@ export class Admitter {
   }
 
   /** Asks the object, and delivers the outcomes that wait on the way. */
-  async #decide(): Promise<Decision> {
+  async #decide(sent: Sent): Promise<Decision> {
     const { dependency, caller } = this.#terms;
     const { outbox } = this.#state;
     const now = instant();
@@ -121,18 +129,17 @@ export class Admitter {
     const batch = end === null ? null : outbox.batch(now);
     if (batch !== null) outbox.lastSent = now;
     try {
-      if (batch === null) return await this.#rpc.call<Decision>((o) => o.acquire(dependency, caller), (late) => this.#giveBack(late));
+      if (batch === null) return await this.#rpc.call<Decision>((o) => o.acquire(dependency, caller), (late) => this.#late(late, sent));
       // The decision comes after the outcomes, so their receipts say nothing newer.
       const answer = await this.#rpc.call<Settled<Decision>>(
         (o) => o.settleAndAcquire(dependency, caller, batch),
         (late) => {
-          this.#giveBack(
-            late.then((reply) => {
-              if (!reply.ok) return reply;
-              outbox.delivered(batch, reply.value.receipts);
-              return { ok: true, value: reply.value.decision };
-            }),
-          );
+          const decided = late.then((reply): Reply<Decision> => {
+            if (!reply.ok) return reply;
+            outbox.delivered(batch, reply.value.receipts);
+            return { ok: true, value: reply.value.decision };
+          });
+          this.#late(decided, sent);
         },
       );
       outbox.delivered(batch, answer.receipts);
@@ -142,11 +149,13 @@ export class Admitter {
     }
   }
 
-  /** Gives a probe back that comes late: it has no caller, and its lease would have to expire. */
-  #giveBack(late: Promise<Reply<Decision>>): void {
+  /** Learns from an answer that comes late. A probe is given back: it has no caller, and its lease would have to expire. */
+  #late(answer: Promise<Reply<Decision>>, sent: Sent): void {
     afterwards(
-      late.then(async (reply) => {
-        if (reply.ok && reply.value.kind === "probe") await this.report(reply.value.permit, { outcome: "ignored" });
+      answer.then(async (reply) => {
+        if (!reply.ok) return;
+        this.#state.decision.note(reply.value, sent);
+        if (reply.value.kind === "probe") await this.report(reply.value.permit, { outcome: "ignored" });
       }),
     );
   }
@@ -249,14 +258,17 @@ export class Admitter {
     if (batch === null) return;
     const sent = cached.send();
     outbox.lastSent = sent.at;
-    const late = (answer: Promise<Reply<Settled<Decision | null>>>): void =>
-      afterwards(answer.then((reply) => (reply.ok ? outbox.delivered(batch, reply.value.receipts) : undefined)));
-    try {
-      const { receipts, decision } = await this.#rpc.call<Settled<Decision | null>>((o) => o.settle(dependency, caller, batch), late);
+    const learn = ({ receipts, decision }: Settled<Decision | null>): void => {
       outbox.delivered(batch, receipts);
       // A decision comes after the outcomes, so their receipts say nothing newer.
       if (decision !== null) cached.note(decision, sent);
-      else batch.settled.forEach(({ permit }, index) => receipts[index] && this.learn(permit, receipts[index]));
+      else batch.settled.forEach(({ permit }, index) => receipts[index] && this.#learn(permit, receipts[index], sent));
+    };
+    try {
+      const late = (answer: Promise<Reply<Settled<Decision | null>>>): void => {
+        afterwards(answer.then((reply) => (reply.ok ? learn(reply.value) : undefined)));
+      };
+      learn(await this.#rpc.call<Settled<Decision | null>>((o) => o.settle(dependency, caller, batch), late));
     } catch (error) {
       if (error instanceof BreakerError && error.code.startsWith("invalid-")) outbox.refused(batch, error.message);
       throw error;

@@ -13,7 +13,7 @@ import { type IsolateState, stateOf } from "./isolate.js";
 import { objectName } from "./names.js";
 import { type BreakerOptions, type CheckedOptions, checkedOptions } from "./options.js";
 import { type Deferred, type Permit, asReport } from "./permit.js";
-import { type BreakerNamespace, Rpc } from "./rpc.js";
+import { type BreakerNamespace, type Method, Rpc } from "./rpc.js";
 
 /**
  * The breaker of a dependency.
@@ -94,8 +94,8 @@ export class Breaker {
   }
 
   /** Reports the outcomes of many closed-state calls at once. */
-  async reportTally(permit: string, tally: Tally): Promise<Receipt> {
-    return this.#admitter.learn(permit, await this.#rpc.call<Receipt>((o) => o.reportTally(this.dependency, permit, tally)));
+  reportTally(permit: string, tally: Tally): Promise<Receipt> {
+    return this.#admitter.receipt(permit, (o) => o.reportTally(this.dependency, permit, tally));
   }
 
   /** Renews the lease of a probe: it starts anew, now. */
@@ -120,22 +120,22 @@ export class Breaker {
 
   /** Gives the dependency a policy of its own: a key that is left out has its built-in default. With null it goes back to the host's default. */
   configure(policy: PolicyInput | null, operator: Operator = {}): Promise<Receipt> {
-    return this.#control((o) => o.configure(this.dependency, policy, this.#operator(operator)));
+    return this.#act((o) => o.configure(this.dependency, policy, this.#operator(operator)));
   }
 
   /** Forces a state, or takes an override back with `none`. With `lastingMs` it ends by itself that many ms after it was set. */
   force(mode: Mode, { lastingMs, ...operator }: { lastingMs?: number } & Operator = {}): Promise<Receipt> {
-    return this.#control((o) => o.force(this.dependency, mode, lastingMs ?? null, this.#operator(operator)));
+    return this.#act((o) => o.force(this.dependency, mode, lastingMs ?? null, this.#operator(operator)));
   }
 
   /** Closes the breaker and lets it forget what was. The policy stays. Also mends a damaged record. */
   reset(operator: Operator = {}): Promise<Receipt> {
-    return this.#control((o) => o.reset(this.dependency, this.#operator(operator)));
+    return this.#act((o) => o.reset(this.dependency, this.#operator(operator)));
   }
 
   /** Removes the record, its history and its policy, and takes the dependency off the list. */
   async forget(operator: Operator = {}): Promise<Receipt> {
-    const receipt = await this.#control<Receipt>((o) => o.forget(this.dependency, this.#operator(operator)));
+    const receipt = await this.#act((o) => o.forget(this.dependency, this.#operator(operator)));
     await this.#leave();
     return receipt;
   }
@@ -145,9 +145,11 @@ export class Breaker {
    * while it is closed, with nothing forced and no policy of its own, and only if nothing was written to it for `idleMs`.
    */
   async prune(idleMs: number, operator: Operator = {}): Promise<boolean> {
-    const removed = await this.#control<boolean>((o) => o.prune(this.dependency, idleMs, this.#operator(operator)));
-    if (removed) await this.#leave();
-    return removed;
+    const removed = await this.#rpc.call((o) => o.prune(this.dependency, idleMs, this.#operator(operator)));
+    if (!removed) return false;
+    this.#state.decision.invalidate();
+    await this.#leave();
+    return true;
   }
 
   /** The last transitions, the latest last: at most `limit`, 1 to 10,000. */
@@ -188,12 +190,8 @@ export class Breaker {
     return { by, note };
   }
 
-  /** An act by hand: the isolate asks anew after it. */
-  async #control<T>(call: Parameters<Rpc["call"]>[0]): Promise<T> {
-    const answer = await this.#rpc.call<T>(call);
-    this.#state.outage.over();
-    this.#state.decision.invalidate();
-    return answer;
+  #act(method: Method<Receipt>): Promise<Receipt> {
+    return this.#admitter.receipt(null, method);
   }
 
   /** The record is gone: the dependency goes off the list. */

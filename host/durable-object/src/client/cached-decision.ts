@@ -42,15 +42,20 @@ export class CachedDecision {
     this.#last = { at: sent.at, decision: local(decision) };
   }
 
-  /** Acts on a receipt at once: one that may not fit the cached decision replaces it. A report with a lease may close the breaker. */
-  learn(permit: string, { applied, state, dueInMs }: Receipt): void {
-    if (applied && state === "closed" && !permit.includes(":")) return;
+  /**
+   * Acts on a receipt at once: one that may not fit the cached decision replaces it. A report with a lease may close the
+   * breaker, and so may an operator's act, which has no permit. That a breaker is closed counts only if nothing newer is known.
+   */
+  learn(permit: string | null, { applied, state, dueInMs }: Receipt, sent: Sent): void {
+    if (applied && state === "closed" && permit !== null && !permit.includes(":")) return;
+    const late = sent.number < this.#learnt;
     this.invalidate();
-    const decision = state === "closed" ? unconditional(permit) : waiting(dueInMs ?? 0, state === "open" ? "open" : "probing");
+    if (late && state === "closed") return;
+    const decision = state === "closed" ? unconditional(permit ?? "") : waiting(dueInMs ?? 0, state === "open" ? "open" : "probing");
     this.#last = { at: instant(), decision };
   }
 
-  /** Ends the cached decision: the isolate has changed the breaker, or learnt something newer. */
+  /** Ends the cached decision: something newer is known. */
   invalidate(): void {
     this.#learn();
     this.#fresh = false;

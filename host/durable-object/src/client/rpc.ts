@@ -20,6 +20,9 @@ export interface Place {
 
 type Stub = DurableObjectStub<HalfOpen>;
 
+/** A method of an object, called. */
+export type Method<T> = (object: Stub) => PromiseLike<Reply<T>>;
+
 /** Calls of one object. */
 export class Rpc {
   readonly #objects: BreakerNamespace;
@@ -39,7 +42,7 @@ export class Rpc {
    *
    * @throws BreakerError the object's fault, or `unreachable`
    */
-  async call<T>(method: (object: Stub) => PromiseLike<unknown>, late?: (answer: Promise<Reply<T>>) => void): Promise<T> {
+  async call<T>(method: Method<T>, late?: (answer: Promise<Reply<T>>) => void): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | null = null;
     const tooLate = new Promise<"too late">((resolve) => {
       timer = setTimeout(() => resolve("too late"), this.#withinMs);

@@ -2,7 +2,7 @@ import { HalfOpen, type Reply } from "../../dist/index.js";
 import type { Batch, Decision, ObjectOptions, Receipt, Report, Settled, Tally } from "../../dist/index.js";
 import type { Internals } from "../../dist/object/options.js";
 import { Hostile, type Misdeed } from "./hostile.js";
-import { encode } from "./json.js";
+import { decode, encode } from "./json.js";
 
 /** Settings that a test gives to an object. A restart forgets them. */
 export interface Setup {
@@ -50,6 +50,12 @@ export class TestObject extends HalfOpen {
     if (policy !== undefined) this.#options.defaultPolicy = policy as NonNullable<ObjectOptions["defaultPolicy"]>;
     if (misdeed !== undefined) this.#hostile.misdeed = misdeed;
     if (broken !== undefined) this.#setup.broken = broken;
+  }
+
+  /** Calls a method at an instant of a virtual clock. The arguments are encoded, since they may hold bigints. */
+  at(now: bigint, method: string, args: string): unknown {
+    this.#setup.now = now;
+    return (this as unknown as Record<string, (...args: unknown[]) => unknown>)[method]?.(...(decode(args) as unknown[]));
   }
 
   /** Ends the object; the next call makes it anew from what is stored. */
