@@ -59,6 +59,13 @@ mod tests {
     }
 
     #[test]
+    fn a_number_just_above_a_tie_is_rounded_up() {
+        for text in ["1.10222715880460298", "1.33886633923728271"] {
+            assert_eq!(parse(text), text.parse().ok(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_number_far_out_of_range_is_none() {
         for text in ["-1", "1e99", "1e-99", "1e99999999999", "1e2147483647", "0.1e-2147483648"] {
             assert_eq!(parse(text), None, "{text}");

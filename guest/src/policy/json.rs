@@ -156,12 +156,10 @@ fn find<'a>(object: &'a Object<'a>, key: &str) -> Option<&'a Json<'a>> {
     object.iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-/// A whole number that is written as one. One that is too great for an u64 is the greatest u64, which no range holds.
+/// A whole number that is written as one. Any other number is the greatest u64, which no range holds.
 fn whole(value: &Json) -> Option<u64> {
     match value {
-        Value::Number((number, _)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Some(number.parse().unwrap_or(u64::MAX))
-        }
+        Value::Number((number, _)) => Some(number.parse().unwrap_or(u64::MAX)),
         _ => None,
     }
 }
