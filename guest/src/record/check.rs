@@ -35,7 +35,7 @@ impl State {
             State::Open { end: OpenEnd::Forced(forced), .. } => forced.is_sound(),
             State::Open { end: OpenEnd::Length(_), .. } => true,
             State::HalfOpen { leases, .. } => {
-                leases.iter().all(Lease::is_sound) && leases.is_sorted_by(|a, b| a.token <= b.token)
+                leases.iter().all(Lease::is_sound) && leases.is_sorted_by(|a, b| a.token < b.token)
             }
         }
     }

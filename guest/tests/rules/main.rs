@@ -1,6 +1,7 @@
-//! The tests of the rules, in one program: it is what each mutant of the rules has to survive.
+//! The tests of the rules, in one program: the mutants of the rules are run against it.
 
 mod answers;
+mod clock;
 mod common;
 mod last_failure;
 mod policies;
@@ -10,4 +11,5 @@ mod records;
 mod scenarios;
 mod stale_reasons;
 mod transitions;
+mod trips;
 mod unsound_records;

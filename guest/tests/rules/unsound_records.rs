@@ -100,6 +100,7 @@ fn the_last_change_fits_the_record() {
 fn leases_and_overrides_are_judged() {
     assert_corrupt("a token never granted", half_open(), |r| r.last_token -= 1);
     assert_corrupt("tokens out of order", half_open(), |r| leases(r).reverse());
+    assert_corrupt("a token twice", half_open(), |r| leases(r)[0].token += 1);
     assert_corrupt("renewed before it was granted", half_open(), |r| leases(r)[0].granted += 1);
     assert_corrupt("a caller that is too long", half_open(), |r| leases(r)[1].caller = "x".repeat(129));
     for mode in [Mode::Open, Mode::Closed] {

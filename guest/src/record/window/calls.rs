@@ -24,7 +24,7 @@ pub struct CallWindow {
 /// The outcomes in a word: 62 bits, the most that a record holds in 9 bytes.
 const PER_WORD: u32 = 31;
 const FAILED: u64 = 0x5555_5555_5555_5555;
-const SLOW: u64 = FAILED << 1;
+const SLOW: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
 impl CallWindow {
     pub(super) fn empty(capacity: u32) -> CallWindow {

@@ -37,10 +37,8 @@ impl TimeWindow {
         }
         // The buckets after now become one with the bucket of now.
         let later = at_most_all((self.newest - current).saturating_add(1)).min(self.buckets.len());
-        if later > 0 {
-            let merged = Counts::sum(&self.buckets[..later]);
-            self.buckets.splice(..later, [merged]);
-        }
+        let merged = Counts::sum(&self.buckets[..later]);
+        self.buckets.splice(..later, [merged]);
         self.newest = current;
         true
     }
