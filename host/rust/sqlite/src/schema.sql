@@ -1,4 +1,5 @@
 PRAGMA application_id = 1751215206;
+PRAGMA user_version = 1;
 
 -- The data is null once the record is removed; the version stays. `counted`: all transitions that its history ever got.
 CREATE TABLE record (

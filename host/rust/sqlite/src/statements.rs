@@ -4,20 +4,14 @@ use halfopen_contract::store::{CommitOutcome, Cursor, FORGOTTEN, Key, Observed, 
 use rusqlite::{Connection, OptionalExtension as _, Result, params};
 
 pub(crate) fn load(connection: &Connection, key: Key<'_>) -> Result<Snapshot> {
-    let found = connection
-        .prepare_cached("SELECT version, data FROM record WHERE namespace = ?1 AND dependency = ?2")?
+    connection
+        .prepare_cached(
+            "SELECT coalesce(version, (SELECT version FROM removed WHERE namespace = ?1), 0), data
+             FROM (SELECT 1) LEFT JOIN record ON namespace = ?1 AND dependency = ?2",
+        )?
         .query_row([key.namespace, key.dependency], |row| {
             Ok(Snapshot { version: row.get::<_, i64>(0)? as u64, data: row.get(1)?, at: None })
         })
-        .optional()?;
-    if let Some(snapshot) = found {
-        return Ok(snapshot);
-    }
-    let version = connection
-        .prepare_cached("SELECT version FROM removed WHERE namespace = ?1")?
-        .query_row([key.namespace], |row| row.get::<_, i64>(0))
-        .optional()?;
-    Ok(Snapshot { version: version.unwrap_or(0) as u64, data: None, at: None })
 }
 
 /// Commits a write, inside a write transaction.
@@ -108,15 +102,15 @@ pub(crate) fn list(connection: &Connection, namespace: &str) -> Result<Vec<Strin
 }
 
 pub(crate) fn history(connection: &Connection, key: Key<'_>, limit: usize) -> Result<Vec<String>> {
-    let mut newest_first = connection
+    connection
         .prepare_cached(
-            "SELECT json FROM transition WHERE namespace = ?1 AND dependency = ?2 AND number IS NOT NULL
-             ORDER BY number DESC LIMIT ?3",
+            "SELECT json FROM (
+                 SELECT number, json FROM transition WHERE namespace = ?1 AND dependency = ?2 AND number IS NOT NULL
+                 ORDER BY number DESC LIMIT ?3
+             ) ORDER BY number",
         )?
         .query_map(params![key.namespace, key.dependency, bound(limit)], |row| row.get(0))?
-        .collect::<Result<Vec<_>>>()?;
-    newest_first.reverse();
-    Ok(newest_first)
+        .collect()
 }
 
 pub(crate) fn transitions(connection: &Connection, namespace: &str, after: Cursor, limit: usize) -> Result<Page> {

@@ -7,7 +7,7 @@ use halfopen_contract::store::{
 };
 
 use crate::connection::Connection;
-use crate::error::Place;
+use crate::error::StoreFile;
 use crate::options::SqliteOptions;
 use crate::transaction::Transaction;
 use crate::{address, busy, open, statements};
@@ -18,7 +18,7 @@ const READERS: usize = 4;
 /// A store in a SQLite file. See [the crate](crate).
 #[derive(Debug)]
 pub struct SqliteStore {
-    place: Place,
+    file: StoreFile,
     /// None after a failure that left it in the middle of a transaction; the next write opens it again.
     writer: Mutex<Option<Connection>>,
     readers: Pool<Connection>,
@@ -40,20 +40,20 @@ impl SqliteStore {
     /// # Errors
     /// As [`open`](SqliteStore::open).
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
-        let place = Place { path: path.as_ref().to_owned(), options };
-        let writer = Mutex::new(Some(open::writer(&place)?));
-        Ok(SqliteStore { place, writer, readers: Pool::new(READERS).limited() })
+        let file = StoreFile::new(path.as_ref(), options);
+        let writer = Mutex::new(Some(open::writer(&file)?));
+        Ok(SqliteStore { file, writer, readers: Pool::new(READERS).limited() })
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let mut slot = self.readers.acquire();
         let connection = match slot.take().filter(Connection::is_at_its_path) {
             Some(connection) => connection,
-            None => open::reader(&self.place)?,
+            None => open::connection(&self.file)?,
         };
-        let result = busy::limited(self.place.options.busy_timeout, || read(&connection));
+        let result = busy::limited(self.file.options.busy_timeout, || read(&connection));
         slot.put_back(connection);
-        result.map_err(|error| self.place.store_error(&error))
+        result.map_err(|error| self.file.store_error(&error))
     }
 
     fn writer(&self) -> Result<MutexGuard<'_, Option<Connection>>, StoreError> {
@@ -61,13 +61,13 @@ impl SqliteStore {
         // No process reads what is written to a removed file.
         if !writer.as_ref().is_some_and(Connection::is_at_its_path) {
             *writer = None;
-            *writer = Some(open::writer(&self.place)?);
+            *writer = Some(open::writer(&self.file)?);
         }
         Ok(writer)
     }
 
     fn begin(&self) -> Result<Transaction<'_>, StoreError> {
-        Transaction::begin(&self.place, self.writer()?)
+        Transaction::begin(&self.file, self.writer()?)
     }
 }
 

@@ -13,6 +13,11 @@ mod unix {
     use rustix::io::Errno;
     use rustix::process::Resource;
 
+    use crate::error::DISK_FULL;
+
+    /// The room that a store needs on its disk, in bytes: what SQLite adds to its files at once.
+    const LEAST_ROOM: u64 = 64 << 10;
+
     pub fn may_read(path: &Path) -> bool {
         may(path, Access::READ_OK)
     }
@@ -32,22 +37,19 @@ mod unix {
         rustix::process::getrlimit(Resource::Fsize).current
     }
 
-    /// The limit on open files that this process has reached, if any, and the remedy.
-    pub fn fd_limit() -> Option<&'static str> {
-        let error = std::fs::File::open("/dev/null").err()?;
-        match Errno::from_io_error(&error)? {
-            Errno::MFILE => Some("this process may open no more files; raise its limit (ulimit -n)"),
-            Errno::NFILE => Some("the system can open no more files; close some"),
-            _ => None,
+    /// The resource that has run out for files in a folder, if any, and the remedy.
+    pub fn shortage(folder: &Path) -> Option<&'static str> {
+        match std::fs::File::open("/dev/null").err().as_ref().and_then(Errno::from_io_error) {
+            Some(Errno::MFILE) => return Some("this process may open no more files; raise its limit (ulimit -n)"),
+            Some(Errno::NFILE) => return Some("the system can open no more files; close some"),
+            _ => {}
         }
-    }
-
-    /// The free bytes of the disk of a folder, and whether it can hold more files.
-    pub fn room(folder: &Path) -> Option<(u64, bool)> {
         let disk = rustix::fs::statvfs(folder).ok()?;
         // A file system without a table of files reports 0 files.
-        let more_files = disk.f_files == 0 || disk.f_favail > 0;
-        Some((disk.f_bavail.saturating_mul(disk.f_frsize), more_files))
+        if disk.f_files > 0 && disk.f_favail == 0 {
+            return Some("its disk can hold no more files; remove some");
+        }
+        (disk.f_bavail.saturating_mul(disk.f_frsize) < LEAST_ROOM).then_some(DISK_FULL)
     }
 }
 
@@ -60,19 +62,15 @@ mod other {
         true
     }
 
-    pub fn may_write(path: &Path) -> bool {
-        !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().readonly())
+    pub fn may_write(_path: &Path) -> bool {
+        true
     }
 
     pub fn file_size_limit() -> Option<u64> {
         None
     }
 
-    pub fn fd_limit() -> Option<&'static str> {
-        None
-    }
-
-    pub fn room(_folder: &Path) -> Option<(u64, bool)> {
+    pub fn shortage(_folder: &Path) -> Option<&'static str> {
         None
     }
 }

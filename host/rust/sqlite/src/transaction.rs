@@ -5,29 +5,29 @@ use std::sync::MutexGuard;
 use halfopen_contract::store::{CommitOutcome, Key, Locked, Snapshot, StoreError, Write};
 
 use crate::connection::Connection;
-use crate::error::Place;
+use crate::error::StoreFile;
 use crate::{busy, statements};
 
 /// A transaction that is rolled back when it is dropped before its commit.
 pub(crate) struct Transaction<'a> {
-    place: &'a Place,
+    file: &'a StoreFile,
     writer: MutexGuard<'a, Option<Connection>>,
 }
 
 impl<'a> Transaction<'a> {
     /// Begins with the write lock held, so that no statement inside can lose a race.
-    pub fn begin(place: &'a Place, writer: MutexGuard<'a, Option<Connection>>) -> Result<Self, StoreError> {
-        let mut transaction = Transaction { place, writer };
+    pub fn begin(file: &'a StoreFile, writer: MutexGuard<'a, Option<Connection>>) -> Result<Self, StoreError> {
+        let mut transaction = Transaction { file, writer };
         transaction.run(|connection| execute(connection, "BEGIN IMMEDIATE"))?;
         Ok(transaction)
     }
 
     pub fn run<T>(&mut self, work: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let Some(connection) = self.writer.as_ref() else {
-            return Err(self.place.unavailable("it has just failed; try again"));
+            return Err(self.file.place.unavailable("it has just failed; try again"));
         };
-        busy::limited(self.place.options.busy_timeout, || work(connection))
-            .map_err(|error| self.place.store_error(&error))
+        busy::limited(self.file.options.busy_timeout, || work(connection))
+            .map_err(|error| self.file.store_error(&error))
     }
 
     pub fn commit(mut self) -> Result<(), StoreError> {
@@ -52,15 +52,11 @@ impl Locked for Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        let is_open = |connection: &rusqlite::Connection| !connection.is_autocommit();
         if let Some(connection) = self.writer.as_ref()
-            && is_open(connection)
+            && !connection.is_autocommit()
+            && execute(connection, "ROLLBACK").is_err()
         {
-            let rolled_back = execute(connection, "ROLLBACK");
-            if rolled_back.is_err() || is_open(connection) {
-                tracing::debug!(store = self.place.name(), "a connection that cannot roll back is replaced");
-                *self.writer = None;
-            }
+            *self.writer = None;
         }
     }
 }

@@ -65,3 +65,39 @@ impl StoreError {
         matches!(self, StoreError::Unavailable { .. } | StoreError::InDoubt { .. })
     }
 }
+
+/// A store as the user named it: makes its errors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place(pub String);
+
+impl Place {
+    /// A [`StoreError::Unavailable`] of this store.
+    pub fn unavailable(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Unavailable { place: self.0.clone(), why: why.into() }
+    }
+
+    /// A [`StoreError::Denied`] of this store.
+    pub fn denied(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Denied { place: self.0.clone(), why: why.into() }
+    }
+
+    /// A [`StoreError::Corrupt`] of this store.
+    pub fn corrupt(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Corrupt { place: self.0.clone(), why: why.into() }
+    }
+
+    /// A [`StoreError::Newer`] of this store.
+    pub fn newer(&self, found: u64, known: u64) -> StoreError {
+        StoreError::Newer { place: self.0.clone(), found, known }
+    }
+
+    /// A [`StoreError::InDoubt`] of this store.
+    pub fn in_doubt(&self, why: impl Into<String>) -> StoreError {
+        StoreError::InDoubt { place: self.0.clone(), why: why.into() }
+    }
+
+    /// A [`StoreError::Other`] of this store.
+    pub fn other(&self, why: impl Into<String>) -> StoreError {
+        StoreError::Other { place: self.0.clone(), why: why.into() }
+    }
+}

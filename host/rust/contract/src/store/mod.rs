@@ -29,7 +29,7 @@ mod stream;
 mod traits;
 
 pub use address::{AddressError, OpenError, masked};
-pub use error::StoreError;
+pub use error::{Place, StoreError};
 pub use memory::MemoryStore;
 pub use record::{CommitOutcome, Key, REMOVED, Snapshot, Write};
 pub use stream::{Cursor, FORGOTTEN, Observed, Page};
