@@ -81,9 +81,8 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 }
 
 fn report() -> impl Strategy<Value = Report> {
-    (outcome(), option::of(number()), text(), text(), option::of(number())).prop_map(
-        |(outcome, took, caller, cause, retry_after)| Report { outcome, took, caller, cause, retry_after },
-    )
+    (outcome(), option::of(number()), text(), text(), option::of(number()))
+        .prop_map(|(outcome, took, caller, cause, retry_after)| Report { outcome, took, caller, cause, retry_after })
 }
 
 fn tally() -> impl Strategy<Value = Tally> {
@@ -118,8 +117,11 @@ pub fn operation() -> impl Strategy<Value = Operation> {
 
 fn deed() -> impl Strategy<Value = Deed> {
     let given = prop_oneof![6 => Just(Some(0)), 3 => (1_usize..6).prop_map(Some), 1 => Just(None)];
-    let operation = (dependency(), operation(), given)
-        .prop_map(|(dependency, operation, given)| Deed::Operation { dependency, operation, given });
+    let operation = (dependency(), operation(), given).prop_map(|(dependency, operation, given)| Deed::Operation {
+        dependency,
+        operation,
+        given,
+    });
     prop_oneof![
         50 => instant().prop_map(Deed::Clock),
         200 => (0_u64..60).prop_map(Deed::Later),

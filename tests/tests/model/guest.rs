@@ -5,7 +5,8 @@ use std::sync::Arc;
 use halfopen_contract::documents::{Inspection, Transition, TransitionReason};
 use halfopen_contract::types::State;
 use halfopen_guest::contract::{
-    CommitOutcome, Decision, DeferReason, Error, Mode, Operator, Outcome, Permit, Report, Snapshot, StorageError, Verdict,
+    CommitOutcome, Decision, DeferReason, Error, Mode, Operator, Outcome, Permit, Report, Snapshot, StorageError,
+    Verdict,
 };
 use halfopen_guest::policy::Policy;
 use halfopen_guest::record::codec;

@@ -23,9 +23,20 @@ pub const RETRY_AFTER: &str = "an open window is as long as the dependency asks,
 pub const FRESH: &str = "no call is admitted from memory later than `fresh_ms` after its epoch has ended";
 pub const MEMORY: &str = "memory answers what the component would answer to the record as it was looked at";
 
-pub const LAWS: &[&str] =
-    &[
-    LIVE_LEASES, STALE, IN_TIME, RECOVERY, NO_CALL, TOKENS, CHAIN, ACKNOWLEDGED, INSPECT, FORCED, RETRY_AFTER, FRESH, MEMORY,
+pub const LAWS: &[&str] = &[
+    LIVE_LEASES,
+    STALE,
+    IN_TIME,
+    RECOVERY,
+    NO_CALL,
+    TOKENS,
+    CHAIN,
+    ACKNOWLEDGED,
+    INSPECT,
+    FORCED,
+    RETRY_AFTER,
+    FRESH,
+    MEMORY,
 ];
 
 pub const LOST_RACE: &str = "a commit loses its race";
