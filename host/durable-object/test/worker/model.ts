@@ -78,6 +78,10 @@ class Model {
   readonly #object: (name: string) => DurableObjectStub<TestObject>;
   readonly #granted = new Map<string, number>();
   readonly #log: string[] = [];
+  /** The longest delay, the share of failures and the time of all calls differ from run to run. */
+  readonly #delay: number;
+  readonly #failing: number;
+  readonly #span: number;
   #trouble = true;
   #sequence = 0;
 
@@ -85,6 +89,9 @@ class Model {
     this.#time = time;
     this.#random = random;
     this.#object = object;
+    this.#delay = this.#one([50, 400, 1_500]);
+    this.#failing = this.#one([0.1, 0.4, 0.8]);
+    this.#span = this.#one([2_000, 20_000]);
   }
 
   async run(namespace: string, isolates: number, calls: number): Promise<void> {
@@ -103,10 +110,10 @@ class Model {
     this.#trouble = true;
     for (let call = 0; call < calls; call++) {
       const { binding, news } = this.#one(bindings);
-      this.#time.after(this.#random() * 20_000, () => void this.#call(binding, news, options).catch((error) => this.#broke(String(error))));
+      this.#time.after(this.#random() * this.#span, () => void this.#call(binding, news, options).catch((error) => this.#broke(String(error))));
     }
     for (let act = 0; act < 3; act++) {
-      this.#time.after(this.#random() * 20_000, () => void this.#act(this.#one(bindings).binding, options).catch(() => {}));
+      this.#time.after(this.#random() * this.#span, () => void this.#act(this.#one(bindings).binding, options).catch(() => {}));
     }
     // In the end the network is whole, and calls carry on for a while.
     this.#time.after(20_000, () => {
@@ -143,7 +150,7 @@ class Model {
       if (!news.admits) this.#broke(`isolate ${news.isolate} admitted by ${answer.basis} after it learnt better`);
     }
     await this.#time.sleep(this.#random() * 400);
-    const outcome = healthy || this.#random() < 0.6 ? "success" : "failure";
+    const outcome = healthy || this.#random() > this.#failing ? "success" : "failure";
     if (answer.role === "call" && answer.text !== null) this.made[outcome === "success" ? "successes" : "failures"] += 1;
     await answer.report({ outcome, cause: "model" }).catch(() => this.#saw("a report that failed"));
   }
@@ -173,7 +180,7 @@ class Model {
   async #send(name: string, method: string, args: unknown[], news: News): Promise<unknown> {
     const sent = ++this.#sequence;
     const [before, after, fate] = this.#trouble
-      ? [this.#random() ** 4 * 1_500, this.#random() ** 4 * 1_500, this.#random()]
+      ? [this.#random() ** 4 * this.#delay, this.#random() ** 4 * this.#delay, this.#random()]
       : [5, 5, 1];
     await this.#time.sleep(before);
     if (fate < 0.08) throw new Error("the call was lost");
