@@ -8,4 +8,4 @@ mod target;
 
 pub use run::{Failure, Replay, ReplayError, StepAnswer, Summary};
 pub use scenario::{Scenario, ScenarioError};
-pub use target::{EngineTarget, HostTarget, Setup, Target};
+pub use target::{HostTarget, Setup, Target};

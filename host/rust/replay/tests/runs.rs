@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use halfopen_contract::store::{CommitOutcome, Cursor, Key, MemoryStore, Page, Snapshot, Store, StoreError, Write};
-use halfopen_native::NativeEngine;
 use halfopen_replay::{Replay, ReplayError, Scenario, ScenarioError, StepAnswer, Summary};
 
 const FIRST: &str =
@@ -17,7 +16,7 @@ fn scenario(steps: &[&str]) -> Scenario {
 }
 
 fn replay() -> Replay {
-    Replay::engine(|policy| Ok(Arc::new(NativeEngine::new(policy)?)))
+    Replay::host(|host| host.native())
 }
 
 fn run(steps: &[&str]) -> Summary {
@@ -81,7 +80,7 @@ fn an_expectation_that_fails_has_line_wanted_and_got() {
             "line 8: wanted override forced-open, got override none",
             r#"line 9: wanted last_failure null, got last_failure {"caller":"A","cause":"refused"}"#,
             r#"line 10: wanted last_failure {"caller":"B"}, got last_failure {"caller":"A","cause":"refused"}"#,
-            "line 11: wanted error, got ok; closed",
+            "line 11: wanted error, got applied; closed",
             "line 11: wanted state open, got state closed",
             "line 12: wanted error, got ok",
             "line 13: wanted last_failure {}, got last_failure null",
@@ -100,7 +99,7 @@ fn a_permit_that_no_acquire_got_is_a_failure() {
     assert_eq!(
         failures(&steps),
         [
-            "line 2: wanted an answer, got no permit \"A\" for \"payments\": no acquire has got one",
+            "line 2: wanted ok, got no permit \"A\" for \"payments\": no acquire has got one",
             "line 5: wanted stale, got no permit \"first\" for \"other\": no acquire has got one",
         ]
     );
@@ -185,8 +184,8 @@ fn answers_are_shown_one_by_one() {
     assert_eq!(shown.len(), 5);
     assert!(shown[0].starts_with("line 2: at 7: acquire payments by B: proceed; epoch "), "{shown:?}");
     assert!(shown[2].contains("inspect payments by A: state closed, override none"), "{shown:?}");
-    assert_eq!(shown[3], "line 4: at 8: reset payments: ok; closed");
-    assert_eq!(shown[4], "line 5: at 8: reset payments by op: ok; closed");
+    assert_eq!(shown[3], "line 4: at 8: reset payments: applied; closed");
+    assert_eq!(shown[4], "line 5: at 8: reset payments by op: applied; closed");
 }
 
 /// A store in memory that notes the namespaces which are written.

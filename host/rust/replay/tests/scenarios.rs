@@ -1,10 +1,8 @@
-//! The replay files of the repository on the native engine, over a store in memory: each in a host, and on the bare engine.
+//! The replay files of the repository on the native engine, in a host over a store in memory: a test each.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use halfopen_native::NativeEngine;
 use halfopen_replay::{Failure, Replay, Scenario};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -17,21 +15,15 @@ fn main() -> ExitCode {
         .collect();
     files.sort();
     assert!(!files.is_empty(), "{} holds no replay file", folder.display());
-    let kinds: [(&str, fn() -> Replay); 2] = [
-        ("host", || Replay::host(|host| host.native())),
-        ("engine", || Replay::engine(|policy| Ok(Arc::new(NativeEngine::new(policy)?)))),
-    ];
-    let trials = kinds.into_iter().flat_map(|(kind, replay)| {
-        files.iter().cloned().map(move |file| {
-            let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            Trial::test(name, move || holds(&file, &replay())).with_kind(kind)
-        })
+    let trials = files.into_iter().map(|file| {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Trial::test(name, move || holds(&file))
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
-fn holds(file: &Path, replay: &Replay) -> Result<(), Failed> {
-    let summary = replay.run(&Scenario::read(file)?)?;
+fn holds(file: &Path) -> Result<(), Failed> {
+    let summary = Replay::host(|host| host.native()).run(&Scenario::read(file)?)?;
     if summary.holds() {
         return Ok(());
     }

@@ -3,11 +3,11 @@
 mod amount;
 mod decision;
 mod inspection;
-mod verdict;
+mod receipt;
 
 pub use decision::{ExpectedDecision, Kind, decision_text};
 pub use inspection::{ExpectedInspection, inspection_text};
-pub use verdict::{ExpectedControl, ExpectedVerdict, receipt_text};
+pub use receipt::{ExpectedReceipt, receipt_text};
 
 use halfopen_contract::BreakerError;
 use halfopen_contract::store::StoreError;

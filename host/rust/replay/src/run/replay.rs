@@ -2,9 +2,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use halfopen::{HostBuilder, OpenError};
-use halfopen_contract::BreakerError;
-use halfopen_contract::documents::Policy;
-use halfopen_contract::engine::Engine;
 use halfopen_contract::store::{MemoryStore, Store};
 
 use super::error::ReplayError;
@@ -12,7 +9,7 @@ use super::stage::{OpenStore, OpenTarget, Stage};
 use super::steps::Run;
 use super::summary::{StepAnswer, Summary};
 use crate::scenario::Scenario;
-use crate::target::{EngineTarget, HostTarget, Setup, Target};
+use crate::target::{HostTarget, Setup, Target};
 
 /// Runs scenarios against hosts of one kind, on a store in memory unless another is given.
 #[must_use]
@@ -29,18 +26,8 @@ impl Replay {
         Replay::new(move |setup| HostTarget::open(setup, &configure).map(|target| Box::new(target) as Box<dyn Target>))
     }
 
-    /// Against bare engines, without a host. `make` makes an engine with the default policy of the file.
-    pub fn engine(make: impl Fn(&Policy) -> Result<Arc<dyn Engine>, BreakerError> + Send + Sync + 'static) -> Self {
-        Replay::new(move |setup| {
-            let engine = make(&setup.default_policy)?;
-            Ok::<Box<dyn Target>, BreakerError>(Box::new(EngineTarget::new(engine, setup)))
-        })
-    }
-
     /// Against hosts of another make. `open` is called at the beginning of a run, and again at each `restart` step.
-    pub fn new<E: Into<OpenError>>(
-        open: impl Fn(Setup) -> Result<Box<dyn Target>, E> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn new<E: Into<OpenError>>(open: impl Fn(Setup) -> Result<Box<dyn Target>, E> + Send + Sync + 'static) -> Self {
         let open_target = Box::new(move |setup| open(setup).map_err(Into::into));
         Replay { store: Arc::new(MemoryStore::new()), reopen_store: None, open_target }
     }

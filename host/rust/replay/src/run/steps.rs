@@ -5,16 +5,16 @@ use std::sync::Arc;
 use halfopen_contract::BreakerError;
 use halfopen_contract::documents::Inspection;
 use halfopen_contract::engine::{Answer, Operation, Request};
-use halfopen_contract::types::{Decision, Permit, Receipt};
+use halfopen_contract::types::{Decision, Permit};
 
 use super::error::ReplayError;
 use super::stage::Stage;
 use super::summary::{Failure, StepAnswer};
 use crate::expect::{
-    Answered, ExpectedControl, ExpectedDecision, ExpectedInspection, ExpectedVerdict, Kind, Refusal, decision_text,
-    inspection_text, receipt_text,
+    Answered, ExpectedDecision, ExpectedInspection, ExpectedReceipt, Kind, Refusal, decision_text, inspection_text,
+    receipt_text,
 };
-use crate::scenario::{Action, Control, Settlement, Step};
+use crate::scenario::{Action, Operate, Step};
 use crate::target::Target;
 
 /// Shown each answer; a break stops the run.
@@ -49,9 +49,7 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
     fn run(&mut self, step: &Step) -> Result<(), ReplayError> {
         match &step.action {
             Action::Acquire { keep_as, times, expect } => self.acquire(step, keep_as, *times, *expect)?,
-            Action::Settle { settlement, permit, times, expect } => {
-                self.settle(step, settlement, permit, *times, *expect)?;
-            }
+            Action::Operate { operate, times, expect } => self.operate(step, operate, *times, *expect)?,
             Action::Inspect { expect } => {
                 let answer = self.inspection(step)?;
                 for (wanted, got) in ExpectedInspection::differences(expect.as_ref(), &answer) {
@@ -59,7 +57,15 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
                 }
                 self.show(step, inspection_text(&answer))?;
             }
-            Action::Control { control, expect } => self.control(step, control, *expect)?,
+            Action::Restart { expect } => {
+                // Closed before it is opened again: two hosts at a time would be another scenario.
+                self.target = None;
+                self.target = Some(self.stage.reopen()?);
+                if *expect != ExpectedReceipt::Ok {
+                    self.fail(step, expect.name().to_owned(), "ok".to_owned());
+                }
+                self.show(step, "ok".to_owned())?;
+            }
         }
         let Some(wanted) = step.state else { return Ok(()) };
         let got = match self.inspection(step)? {
@@ -81,7 +87,11 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
         let mut counts = [0; Kind::ALL.len()];
         let mut wrong: Option<String> = None;
         for number in 1..=times {
-            let answer = self.decision(step)?;
+            let acquire = Operation::Acquire { caller: Arc::clone(&step.by) };
+            let answer = self.call(step, acquire, |answer| match answer {
+                Answer::Decision(decision) => Some(decision),
+                _ => None,
+            })?;
             if let Ok(decision) = &answer {
                 counts[Kind::of(decision) as usize] += 1;
                 if let Some(permit) = permit(decision) {
@@ -99,76 +109,46 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
             wrong = Some(counts.collect::<Vec<_>>().join(", "));
         }
         if let Some(got) = wrong {
-            self.fail(step, expect.map_or_else(|| AN_ANSWER.to_owned(), |expect| expect.to_string()), got);
+            self.fail(step, expect.map_or_else(|| "ok".to_owned(), |expect| expect.to_string()), got);
         }
         Ok(())
     }
 
-    fn settle(
+    fn operate(
         &mut self,
         step: &Step,
-        settlement: &Settlement,
-        name: &str,
+        operate: &Operate,
         times: u64,
-        expect: Option<ExpectedVerdict>,
+        expect: ExpectedReceipt,
     ) -> Result<(), ReplayError> {
-        let wanted = expect.map_or(AN_ANSWER, ExpectedVerdict::name);
-        let key = (Arc::clone(&step.dependency), name.to_owned());
-        let Some(permit) = self.permits.get(&key).copied() else {
-            let got = format!("no permit {name:?} for {:?}: no acquire has got one", step.dependency);
-            self.fail(step, wanted.to_owned(), got.clone());
-            return self.show(step, got);
+        let operation = match operate {
+            Operate::Control(operation) => operation.clone(),
+            Operate::WithPermit(name, settlement) => {
+                let key = (Arc::clone(&step.dependency), name.clone());
+                let Some(permit) = self.permits.get(&key).copied() else {
+                    let got = format!("no permit {name:?} for {:?}: no acquire has got one", step.dependency);
+                    self.fail(step, expect.name().to_owned(), got.clone());
+                    return self.show(step, got);
+                };
+                settlement.operation(permit)
+            }
         };
         let mut wrong = None;
         for number in 1..=times {
-            let answer = self.receipt(step, settlement.operation(permit))?;
+            let answer = self.call(step, operation.clone(), |answer| match answer {
+                Answer::Receipt(receipt) => Some(receipt),
+                _ => None,
+            })?;
             let text = receipt_text(&answer);
-            if wrong.is_none() && !ExpectedVerdict::fits(expect, &answer, number == times) {
+            if wrong.is_none() && !expect.fits(&answer, number == times) {
                 wrong = Some(numbered(&text, number, times));
             }
             self.show(step, text)?;
         }
         if let Some(got) = wrong {
-            self.fail(step, wanted.to_owned(), got);
+            self.fail(step, expect.name().to_owned(), got);
         }
         Ok(())
-    }
-
-    fn control(&mut self, step: &Step, control: &Control, expect: ExpectedControl) -> Result<(), ReplayError> {
-        let (fits, text) = match control {
-            Control::Operation(operation) => {
-                let answer = self.receipt(step, operation.clone())?;
-                let text = match &answer {
-                    Ok(receipt) => format!("ok; {}", receipt.state),
-                    Err(refusal) => refusal.text.clone(),
-                };
-                (expect.fits(&answer), text)
-            }
-            Control::Restart => {
-                // Closed before it is opened again: two hosts at a time would be another scenario.
-                self.target = None;
-                self.target = Some(self.stage.reopen()?);
-                (expect == ExpectedControl::Ok, "ok".to_owned())
-            }
-        };
-        if !fits {
-            self.fail(step, expect.name().to_owned(), text.clone());
-        }
-        self.show(step, text)
-    }
-
-    fn decision(&mut self, step: &Step) -> Result<Answered<Decision>, ReplayError> {
-        self.call(step, Operation::Acquire { caller: Arc::clone(&step.by) }, |answer| match answer {
-            Answer::Decision(decision) => Some(decision),
-            _ => None,
-        })
-    }
-
-    fn receipt(&mut self, step: &Step, operation: Operation) -> Result<Answered<Receipt>, ReplayError> {
-        self.call(step, operation, |answer| match answer {
-            Answer::Receipt(receipt) => Some(receipt),
-            _ => None,
-        })
     }
 
     fn inspection(&mut self, step: &Step) -> Result<Answered<Inspection>, ReplayError> {
@@ -210,9 +190,6 @@ impl<'a, 'b, 's> Run<'a, 'b, 's> {
         self.failures.push(Failure { line: step.line, wanted, got });
     }
 }
-
-/// The expectation of a step that has none: the call is not refused.
-const AN_ANSWER: &str = "an answer";
 
 /// The permit of an answer. That inside a deferral of a ramp is not kept.
 fn permit(decision: &Decision) -> Option<Permit> {

@@ -7,9 +7,9 @@ use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::Operation;
 use halfopen_contract::types::{Mode, Operator, Report, Tally};
 
-use super::step::{Action, Control, Settlement, Step};
+use super::step::{Action, Operate, Settlement, Step};
 use super::{Scenario, ScenarioError};
-use crate::expect::{ExpectedControl, ExpectedDecision, ExpectedInspection, ExpectedVerdict};
+use crate::expect::{ExpectedDecision, ExpectedInspection, ExpectedReceipt};
 use crate::json::{Fields, Raw, Unique, string, whole, word, wrong_type};
 
 /// The dependency of a file that names none.
@@ -152,8 +152,8 @@ fn acquire(fields: &mut Fields, caller: String) -> Result<Action, String> {
 
 fn settle(settlement: Settlement, fields: &mut Fields, caller: String) -> Result<Action, String> {
     let permit = fields.optional("permit", string)?.unwrap_or(caller);
-    let expect = fields.optional("expect", ExpectedVerdict::read)?;
-    Ok(Action::Settle { settlement, permit, times: times(fields)?, expect })
+    let expect = fields.optional("expect", ExpectedReceipt::read_verdict)?.unwrap_or(ExpectedReceipt::Ok);
+    Ok(Action::Operate { operate: Operate::WithPermit(permit, settlement), times: times(fields)?, expect })
 }
 
 fn report(fields: &mut Fields, caller: String) -> Result<Settlement, String> {
@@ -176,17 +176,16 @@ fn tally(fields: &mut Fields, caller: String) -> Result<Settlement, String> {
 }
 
 fn control(name: &str, fields: &mut Fields, operator: Operator) -> Result<Action, String> {
-    let control = match name {
-        "configure" => {
-            Control::Operation(Operation::Configure { policy: fields.required("policy", policy_or_null)?, operator })
-        }
+    let expect = fields.optional("expect", ExpectedReceipt::read_control)?.unwrap_or(ExpectedReceipt::Ok);
+    let operation = match name {
+        "configure" => Operation::Configure { policy: fields.required("policy", policy_or_null)?, operator },
         "force" => {
             let (mode, lasting) = (fields.required("mode", word::<Mode>)?, fields.optional("lasting_ms", whole)?);
-            Control::Operation(Operation::Force { mode, lasting, operator })
+            Operation::Force { mode, lasting, operator }
         }
-        "reset" => Control::Operation(Operation::Reset { operator }),
-        "forget" => Control::Operation(Operation::Forget { operator }),
-        _ => Control::Restart,
+        "reset" => Operation::Reset { operator },
+        "forget" => Operation::Forget { operator },
+        _ => return Ok(Action::Restart { expect }),
     };
-    Ok(Action::Control { control, expect: fields.optional("expect", ExpectedControl::read)?.unwrap_or_default() })
+    Ok(Action::Operate { operate: Operate::Control(operation), times: 1, expect })
 }

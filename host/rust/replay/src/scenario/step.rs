@@ -3,7 +3,7 @@ use std::sync::Arc;
 use halfopen_contract::engine::Operation;
 use halfopen_contract::types::{Permit, Report, State, Tally};
 
-use crate::expect::{ExpectedControl, ExpectedDecision, ExpectedInspection, ExpectedVerdict};
+use crate::expect::{ExpectedDecision, ExpectedInspection, ExpectedReceipt};
 
 /// A line after the first.
 #[derive(Clone, Debug)]
@@ -24,10 +24,32 @@ pub struct Step {
 /// What a step does, and the expectation.
 #[derive(Clone, Debug)]
 pub enum Action {
-    Acquire { keep_as: String, times: u64, expect: Option<ExpectedDecision> },
-    Settle { settlement: Settlement, permit: String, times: u64, expect: Option<ExpectedVerdict> },
-    Inspect { expect: Option<ExpectedInspection> },
-    Control { control: Control, expect: ExpectedControl },
+    Acquire {
+        keep_as: String,
+        times: u64,
+        expect: Option<ExpectedDecision>,
+    },
+    Operate {
+        operate: Operate,
+        times: u64,
+        expect: ExpectedReceipt,
+    },
+    Inspect {
+        expect: Option<ExpectedInspection>,
+    },
+    /// The host is closed and opened again on the same store.
+    Restart {
+        expect: ExpectedReceipt,
+    },
+}
+
+/// An operation that is answered with a receipt.
+#[derive(Clone, Debug)]
+pub enum Operate {
+    /// An act of an operator.
+    Control(Operation),
+    /// An operation under the permit that is kept under this name.
+    WithPermit(String, Settlement),
 }
 
 /// An operation that takes a permit.
@@ -48,13 +70,4 @@ impl Settlement {
             Settlement::Release => Operation::Release { permit },
         }
     }
-}
-
-/// An act of an operator.
-#[derive(Clone, Debug)]
-pub enum Control {
-    /// Of the contract: configure, force, reset or forget.
-    Operation(Operation),
-    /// The host is closed and opened again on the same store.
-    Restart,
 }

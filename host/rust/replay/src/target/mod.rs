@@ -1,6 +1,5 @@
 //! The hosts under test.
 
-mod engine;
 mod host;
 
 use std::sync::Arc;
@@ -11,7 +10,6 @@ use halfopen_contract::engine::{Answer, Request};
 use halfopen_contract::store::Store;
 use halfopen_contract::time::ManualClock;
 
-pub use engine::EngineTarget;
 pub use host::HostTarget;
 
 /// A host under test: it runs the steps of a replay file, one by one.
