@@ -41,31 +41,16 @@ const READ_ONLY: &str =
     "it allows no writes: it is a standby, or default_transaction_read_only is on; give the address of the primary";
 
 impl PostgresOptions {
-    pub(crate) fn unavailable(&self, why: impl Into<String>) -> StoreError {
-        StoreError::Unavailable { place: self.place.clone(), why: why.into() }
-    }
-
-    fn denied(&self, why: impl Into<String>) -> StoreError {
-        StoreError::Denied { place: self.place.clone(), why: why.into() }
-    }
-
+    /// A row that this program never wrote.
     pub(crate) fn corrupt(&self, why: impl std::fmt::Display) -> StoreError {
-        let why = format!("a row holds data that this program never wrote ({why}); restore the database");
-        StoreError::Corrupt { place: self.place.clone(), why }
-    }
-
-    pub(crate) fn in_doubt(&self, why: impl Into<String>) -> StoreError {
-        StoreError::InDoubt { place: self.place.clone(), why: why.into() }
-    }
-
-    pub(crate) fn other(&self, why: impl Into<String>) -> StoreError {
-        StoreError::Other { place: self.place.clone(), why: why.into() }
+        self.place.corrupt(format!("a row holds data that this program never wrote ({why}); restore the database"))
     }
 
     /// No answer came in time.
     pub(crate) fn timed_out(&self) -> StoreError {
         let waited = self.timeout.as_millis();
-        self.unavailable(format!("the server did not answer within {waited} ms; check the server and the network"))
+        self.place
+            .unavailable(format!("the server did not answer within {waited} ms; check the server and the network"))
     }
 
     /// The error of a connection that the server or the network refused.
@@ -76,13 +61,15 @@ impl PostgresOptions {
         let why = reasons(error);
         match error.source().map(|source| source.downcast_ref::<io::Error>()) {
             // The driver's error where `target_session_attrs` does not hold.
-            Some(Some(cause)) if cause.kind() == io::ErrorKind::PermissionDenied => self.denied(READ_ONLY),
-            Some(Some(cause)) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => {
-                self.denied(format!("TLS fails ({why}); check the server's certificate, `sslmode` and `sslrootcert`"))
-            }
+            Some(Some(cause)) if cause.kind() == io::ErrorKind::PermissionDenied => self.place.denied(READ_ONLY),
+            Some(Some(cause)) if cause.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) => self
+                .place
+                .denied(format!("TLS fails ({why}); check the server's certificate, `sslmode` and `sslrootcert`")),
             // The server speaks no TLS, or needs a password that the address does not give.
-            Some(None) => self.denied(format!("it cannot be used as the address says ({why})")),
-            _ => self.unavailable(format!("it cannot be reached ({why}); is the server up, and the address right?")),
+            Some(None) => self.place.denied(format!("it cannot be used as the address says ({why})")),
+            _ => self
+                .place
+                .unavailable(format!("it cannot be reached ({why}); is the server up, and the address right?")),
         }
     }
 
@@ -95,52 +82,51 @@ impl PostgresOptions {
             return Failure { error: self.corrupt(reasons(error)), kind: FailureKind::Refused };
         }
         let why = format!("the connection was lost ({}); try again", reasons(error));
-        Failure { error: self.unavailable(why), kind: FailureKind::Lost }
+        Failure { error: self.place.unavailable(why), kind: FailureKind::Lost }
     }
 
     fn db_error(&self, error: &DbError) -> StoreError {
-        let message = error.message();
+        let (place, message) = (&self.place, error.message());
         match *error.code() {
             SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
-                self.denied(format!("the server refuses this user ({message}); check the user and the password"))
+                place.denied(format!("the server refuses this user ({message}); check the user and the password"))
             }
             SqlState::INVALID_CATALOG_NAME => {
-                self.denied(format!("there is no such database ({message}); create it, or give another"))
+                place.denied(format!("there is no such database ({message}); create it, or give another"))
             }
-            SqlState::INSUFFICIENT_PRIVILEGE => self.denied(format!(
+            SqlState::INSUFFICIENT_PRIVILEGE => place.denied(format!(
                 "this user lacks a right ({message}); grant the rights that the documentation lists, or open the store \
                  once as a user with the right to create"
             )),
-            SqlState::READ_ONLY_SQL_TRANSACTION => self.denied(READ_ONLY),
-            SqlState::DISK_FULL => self.unavailable(format!("the server's disk is full ({message}); free some space")),
-            SqlState::OUT_OF_MEMORY => self.unavailable(format!("the server has no memory left ({message})")),
-            SqlState::TOO_MANY_CONNECTIONS => self.unavailable(format!(
+            SqlState::READ_ONLY_SQL_TRANSACTION => place.denied(READ_ONLY),
+            SqlState::DISK_FULL => place.unavailable(format!("the server's disk is full ({message}); free some space")),
+            SqlState::TOO_MANY_CONNECTIONS => place.unavailable(format!(
                 "the server takes no more connections ({message}); raise its max_connections, or lower `connections`"
             )),
-            SqlState::CONFIGURATION_LIMIT_EXCEEDED => self.unavailable(format!("the server is at a limit ({message})")),
-            SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => self.unavailable(format!(
+            SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => place.unavailable(format!(
                 "a statement took too long and was cancelled ({message}); another transaction may lock the record"
             )),
             SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => {
                 let waited = self.timeout.as_millis();
-                self.unavailable(format!("concurrent transactions conflicted for {waited} ms ({message})"))
+                place.unavailable(format!("concurrent transactions conflicted for {waited} ms ({message})"))
             }
-            SqlState::IO_ERROR => self.unavailable(format!("the server cannot read or write its disk ({message})")),
-            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => StoreError::Corrupt {
-                place: self.place.clone(),
-                why: format!("the server finds its data damaged ({message}); restore the database"),
-            },
+            SqlState::OUT_OF_MEMORY | SqlState::CONFIGURATION_LIMIT_EXCEEDED | SqlState::IO_ERROR => {
+                place.unavailable(format!("the server's machine fails or is at a limit ({message}); look at its log"))
+            }
+            SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
+                place.corrupt(format!("the server finds its data damaged ({message}); restore the database"))
+            }
             SqlState::PROGRAM_LIMIT_EXCEEDED => {
-                self.other(format!("a name is longer than this store can index ({message})"))
+                place.other(format!("a name is longer than this store can index ({message})"))
             }
-            ref state if is_missing(state) => self.other(format!(
+            ref state if is_missing(state) => place.other(format!(
                 "its schema is incomplete ({message}); drop the schema, so that it is made anew, or restore it"
             )),
             // A shutdown, a crash, a start, or an administrator.
-            _ if ends_connection(error) => {
-                self.unavailable(format!("the server is going down or ended the connection ({message}); try again"))
-            }
-            ref state => self.other(format!("the server answers: {message} (SQLSTATE {})", state.code())),
+            _ if ends_connection(error) => self
+                .place
+                .unavailable(format!("the server is going down or ended the connection ({message}); try again")),
+            ref state => place.other(format!("the server answers: {message} (SQLSTATE {})", state.code())),
         }
     }
 }

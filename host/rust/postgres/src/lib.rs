@@ -35,10 +35,11 @@ impl PostgresStore {
     /// or allows no writes, a right is missing, the schema is of a later release, or certificates cannot be used.
     pub fn open_with(options: PostgresOptions) -> Result<Self, StoreError> {
         if let Some(why) = options.schema_fault() {
-            return Err(options.other(why));
+            return Err(options.place.other(why));
         }
         let store = PostgresStore { executor: Executor::new(options)? };
-        match store.executor.check() {
+        // The executor makes the schema first.
+        match store.executor.run(Effect::Repeatable, async |_, _| Ok(())) {
             Err(StoreError::Unavailable { place, why }) => {
                 tracing::warn!(store = place, why, "the store is open, and cannot be reached at the moment");
                 Ok(store)
@@ -72,7 +73,7 @@ impl Store for PostgresStore {
                 found => Ok(found),
             }
         })?;
-        let row = rows.first().ok_or_else(|| options.other("it returned no row for a load"))?;
+        let row = rows.first().ok_or_else(|| options.place.other("it returned no row for a load"))?;
         sql::snapshot(row).map_err(|why| options.corrupt(why))
     }
 
@@ -98,7 +99,7 @@ impl Store for PostgresStore {
         // One unknown outcome leaves the whole commit in doubt.
         let known: Option<Vec<CommitOutcome>> = outcomes.into_iter().collect();
         known.ok_or_else(|| {
-            options.in_doubt("the answer was lost, and too many writes came since to recognise the commit")
+            options.place.in_doubt("the answer was lost, and too many writes came since to recognise the commit")
         })
     }
 

@@ -35,14 +35,9 @@ pub(crate) enum Effect {
 
 impl Executor {
     pub fn new(options: PostgresOptions) -> Result<Executor, StoreError> {
-        let connector = Connector::new(&options).map_err(|why| options.other(why))?;
+        let connector = Connector::new(&options).map_err(|why| options.place.other(why))?;
         let pool = Pool::new(options.connections).limited();
         Ok(Executor { options, connector, pool, has_schema: AtomicBool::new(false) })
-    }
-
-    /// Makes the schema where it is missing, if the server can be reached.
-    pub fn check(&self) -> Result<(), StoreError> {
-        self.run(Effect::Repeatable, async |_, _| Ok(()))
     }
 
     /// Runs `work`, on another connection where one was lost. `work` receives whether an earlier attempt of a commit
@@ -82,7 +77,7 @@ impl Executor {
             let pause = backoff.wait();
             if !retries || Instant::now() + pause >= until {
                 return Err(if in_doubt {
-                    self.options.in_doubt(format!("the answer was lost, and the retries failed: {error}"))
+                    self.options.place.in_doubt(format!("the answer was lost, and the retries failed: {error}"))
                 } else {
                     error
                 });
@@ -127,15 +122,15 @@ impl Executor {
     fn connection(&self, until: Instant) -> Result<(Slot<'_, Connection>, Connection), Failure> {
         let options = &self.options;
         let mut slot = self.pool.acquire_until(until).ok_or_else(|| {
-            Failure::unreachable(options.unavailable(format!(
+            Failure::unreachable(options.place.unavailable(format!(
                 "all {} connections were busy for longer than {} ms; allow more with `connections`",
                 options.connections,
                 options.timeout.as_millis()
             )))
         })?;
         match slot.take() {
-            Some(connection) if !connection.is_expired() => return Ok((slot, connection)),
-            // Those returned earlier have expired, too.
+            Some(connection) if !connection.is_closed() => return Ok((slot, connection)),
+            // The other idle ones are most likely lost, too.
             Some(_) => drop(self.pool.take_idle()),
             None => {}
         }
@@ -147,10 +142,9 @@ impl Executor {
 
     fn check_schema(&self, found: Option<Result<u64, Error>>) -> Result<(), Failure> {
         match found {
-            Some(Ok(found)) if found > sql::VERSION => Err(Failure {
-                error: StoreError::Newer { place: self.options.place.clone(), found, known: sql::VERSION },
-                kind: FailureKind::Refused,
-            }),
+            Some(Ok(found)) if found > sql::VERSION => {
+                Err(Failure { error: self.options.place.newer(found, sql::VERSION), kind: FailureKind::Refused })
+            }
             Some(Ok(_)) => {
                 self.has_schema.store(true, Ordering::Relaxed);
                 Ok(())

@@ -1,6 +1,7 @@
 //! One connection.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::collections::HashMap;
+use std::time::Instant;
 
 use halfopen_contract::store::StoreError;
 use tokio::runtime::{Builder, Runtime};
@@ -11,15 +12,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::options::PostgresOptions;
 use crate::sql::{Statement, ensure, quoted};
 
-/// A connection that was idle for longer is replaced: a firewall may have dropped it in silence.
-const MAX_IDLE: Duration = Duration::from_secs(300);
-
 /// A connection. The thread that waits for an answer reads the socket itself: a hand-over between threads would take as
 /// long as the server does.
 pub(crate) struct Connection {
     runtime: BackgroundRuntime,
     session: Session,
-    last_used: (Instant, SystemTime),
 }
 
 /// Makes connections.
@@ -44,21 +41,22 @@ impl Connector {
 
     pub fn connect(&self, options: &PostgresOptions, until: Instant) -> Result<Connection, StoreError> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(|error| {
-            options.unavailable(format!("this machine has no resources left for a connection ({error})"))
+            options.place.unavailable(format!("this machine has no resources left for a connection ({error})"))
         })?;
         let runtime = BackgroundRuntime(Some(runtime));
         let until = until.min(Instant::now() + options.connect_timeout);
         let connected = runtime.block_on(until, self.server.connect(self.tls.clone())).ok_or_else(|| {
             let waited = options.connect_timeout.as_millis();
-            options.unavailable(format!("no connection was made within {waited} ms; check the server and the network"))
+            options
+                .place
+                .unavailable(format!("no connection was made within {waited} ms; check the server and the network"))
         })?;
         let (client, driver) = connected.map_err(|error| options.not_connected(&error))?;
         if let Some(runtime) = &runtime.0 {
             // An operation that waits for an answer sees how the driver ends.
             runtime.spawn(async { drop(driver.await) });
         }
-        let prepared = [const { Preparation::New }; Statement::COUNT];
-        Ok(Connection { runtime, session: Session { client, prepared }, last_used: now() })
+        Ok(Connection { runtime, session: Session { client, used: HashMap::new() } })
     }
 }
 
@@ -69,22 +67,13 @@ impl Connection {
         until: Instant,
         work: impl AsyncFnOnce(&mut Session) -> Result<T, Error>,
     ) -> Option<Result<T, Error>> {
-        let result = self.runtime.block_on(until, work(&mut self.session));
-        self.last_used = now();
-        result
+        self.runtime.block_on(until, work(&mut self.session))
     }
 
-    /// Whether the connection must not be used again.
-    pub fn is_expired(&self) -> bool {
-        let (monotonic, wall) = self.last_used;
-        // By either clock: the monotonic one may stand still while the machine sleeps.
-        let idle = monotonic.elapsed() > MAX_IDLE || wall.elapsed().is_ok_and(|elapsed| elapsed > MAX_IDLE);
-        idle || self.session.client.is_closed()
+    /// Whether the connection is known to be lost.
+    pub fn is_closed(&self) -> bool {
+        self.session.client.is_closed()
     }
-}
-
-fn now() -> (Instant, SystemTime) {
-    (Instant::now(), SystemTime::now())
 }
 
 /// A runtime that ends without waiting: a name lookup may hang in it, and it may be dropped inside another runtime.
@@ -106,18 +95,11 @@ impl Drop for BackgroundRuntime {
     }
 }
 
-/// The client of a connection, with its prepared statements.
+/// The client of a connection, with the statements that it has used; one that was used again is prepared, which costs a
+/// round trip.
 pub(crate) struct Session {
     client: Client,
-    prepared: [Preparation; Statement::COUNT],
-}
-
-/// The preparation of a statement. It costs a round trip, so only a statement that is used again is prepared.
-#[derive(Clone)]
-enum Preparation {
-    New,
-    UsedOnce,
-    Prepared(tokio_postgres::Statement),
+    used: HashMap<Statement, Option<tokio_postgres::Statement>>,
 }
 
 impl Session {
@@ -128,28 +110,25 @@ impl Session {
         schema: &str,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
-        let preparation = &mut self.prepared[statement as usize];
-        if let Preparation::Prepared(prepared) = preparation {
-            return self.client.query(&*prepared, parameters).await;
+        if let Some(Some(prepared)) = self.used.get(&statement) {
+            return self.client.query(prepared, parameters).await;
         }
         let (sql, types) = statement.definition();
         let sql = sql.replace("{schema}", &quoted(schema));
-        if let Preparation::UsedOnce = preparation {
+        if self.used.contains_key(&statement) {
             let prepared = self.client.prepare_typed(&sql, types).await?;
-            let rows = self.client.query(&prepared, parameters).await;
-            *preparation = Preparation::Prepared(prepared);
-            return rows;
+            self.used.insert(statement, Some(prepared.clone()));
+            return self.client.query(&prepared, parameters).await;
         }
+        self.used.insert(statement, None);
         let typed: Vec<_> = parameters.iter().copied().zip(types.iter().cloned()).collect();
-        let rows = self.client.query_typed(&sql, &typed).await;
-        *preparation = Preparation::UsedOnce;
-        rows
+        self.client.query_typed(&sql, &typed).await
     }
 
     /// Makes the schema where it is missing, and returns its version. The statements are prepared anew: the server may
     /// have forgotten them, or prepared them for tables that are gone.
     pub async fn ensure_schema(&mut self, schema: &str) -> Result<u64, Error> {
-        self.prepared = [const { Preparation::New }; Statement::COUNT];
-        ensure(&mut self.client, schema).await
+        self.used.clear();
+        ensure(&self.client, schema).await
     }
 }

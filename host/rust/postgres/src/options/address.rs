@@ -2,16 +2,20 @@ use std::collections::HashMap;
 use std::error::Error as _;
 use std::time::Duration;
 
-use halfopen_contract::store::{AddressError, masked, parameter};
+use halfopen_contract::store::{AddressError, Place, masked, parameter};
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 
 use super::PostgresOptions;
-use super::tls::{Roots, Tls, Verify};
+use super::tls::{Tls, Verify};
 
 /// The keys of this store; the driver reads all others.
 const OWN_KEYS: [&str; 8] =
     ["schema", "connect_timeout", "timeout", "connections", "sslmode", "sslrootcert", "sslcert", "sslkey"];
+
+/// The settings of the driver, which the address may change. A standby returns old records: it is refused, and where there
+/// are several hosts the next one is tried. Without keepalives, a server that vanished is noticed after minutes.
+const DEFAULTS: &str = "application_name=halfopen&target_session_attrs=read-write&keepalives_idle=60";
 
 impl PostgresOptions {
     /// Reads an address, `postgres://user:password@host:port/database?key=value&..`, as libpq does.
@@ -35,8 +39,8 @@ fn parse(address: &str) -> Result<PostgresOptions, String> {
         // The rest of a password after the first `@` would be taken for host and database, and shown.
         return Err("an `@` in a user's name, a password or a database is written `%40`".to_owned());
     }
-    let (mut own, mut theirs) = (HashMap::new(), HashMap::new());
-    let mut rest = base.to_owned();
+    let mut own = HashMap::new();
+    let mut rest = format!("{base}?{DEFAULTS}");
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let decode = |text| parameter::decode("a parameter", text);
         let Some((key, value)) = pair.split_once('=') else {
@@ -46,9 +50,8 @@ fn parse(address: &str) -> Result<PostgresOptions, String> {
         if OWN_KEYS.contains(&key.as_str()) {
             own.insert(key, value);
         } else {
-            rest.push(if theirs.is_empty() { '?' } else { '&' });
+            rest.push('&');
             rest.push_str(pair);
-            theirs.insert(key, value);
         }
     }
     let mut server: Config = rest.parse().map_err(|error: tokio_postgres::Error| match error.source() {
@@ -66,7 +69,15 @@ fn parse(address: &str) -> Result<PostgresOptions, String> {
         Some(_) => return Err("`connections` is a number from 1 to 1,000".to_owned()),
     };
     let tls = tls(&own, &mut server)?;
-    set_defaults(&mut server, |key| theirs.contains_key(key), timeout)?;
+    if server.get_hosts().is_empty() {
+        return Err("it names no host".to_owned());
+    }
+    if server.get_target_session_attrs() != TargetSessionAttrs::ReadWrite {
+        return Err("`target_session_attrs` can only be `read-write`: a standby returns old records".to_owned());
+    }
+    if server.get_tcp_user_timeout().is_none() {
+        server.tcp_user_timeout(timeout);
+    }
     let options = PostgresOptions {
         schema: own.get("schema").cloned().unwrap_or_else(|| "halfopen".to_owned()),
         connect_timeout: time("connect_timeout", 3)?,
@@ -74,7 +85,7 @@ fn parse(address: &str) -> Result<PostgresOptions, String> {
         connections,
         server,
         tls,
-        place: masked(base),
+        place: Place(masked(base)),
     };
     options.schema_fault().map_or(Ok(options), |why| Err(why.to_owned()))
 }
@@ -89,62 +100,27 @@ fn split(address: &str) -> (&str, &str) {
 }
 
 fn tls(own: &HashMap<String, String>, server: &mut Config) -> Result<Tls, String> {
-    let roots = match own.get("sslrootcert").map(String::as_str) {
-        None => None,
-        Some("system") => Some(Roots::System),
-        Some(path) => Some(Roots::File(path.into())),
-    };
-    let (mode, verify) = match (own.get("sslmode").map(String::as_str), &roots) {
-        (None, Some(Roots::System)) => (SslMode::Require, Verify::Full),
+    let text = |key| own.get(key).map(String::as_str);
+    let roots = text("sslrootcert");
+    let (mode, verify) = match (text("sslmode"), roots) {
+        (None, Some("system")) | (Some("verify-full"), _) => (SslMode::Require, Verify::Full),
+        (Some(_), Some("system")) => {
+            return Err("`sslrootcert=system` needs `sslmode=verify-full`: any host can get a certificate".to_owned());
+        }
         (None | Some("prefer"), _) => (SslMode::Prefer, Verify::Nothing),
         (Some("disable"), _) => (SslMode::Disable, Verify::Nothing),
+        (Some("require"), None) => (SslMode::Require, Verify::Nothing),
         // As libpq does.
-        (Some("require"), Some(Roots::File(_))) => (SslMode::Require, Verify::Chain),
-        (Some("require"), _) => (SslMode::Require, Verify::Nothing),
-        (Some("verify-ca"), _) => (SslMode::Require, Verify::Chain),
-        (Some("verify-full"), _) => (SslMode::Require, Verify::Full),
+        (Some("require" | "verify-ca"), _) => (SslMode::Require, Verify::Chain),
         _ => return Err("`sslmode` is disable, prefer, require, verify-ca or verify-full".to_owned()),
     };
-    if own.contains_key("sslmode") && roots == Some(Roots::System) && verify != Verify::Full {
-        return Err("`sslrootcert=system` needs `sslmode=verify-full`: any host can get a certificate".to_owned());
-    }
     let client = match (own.get("sslcert"), own.get("sslkey")) {
         (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
         (None, None) => None,
         _ => return Err("`sslcert` and `sslkey` go together".to_owned()),
     };
     server.ssl_mode(mode);
-    Ok(Tls { verify, roots: roots.unwrap_or(Roots::System), client })
-}
-
-fn set_defaults(server: &mut Config, is_given: impl Fn(&str) -> bool, timeout: Duration) -> Result<(), String> {
-    if server.get_hosts().is_empty() {
-        // TLS needs a name for each host; the IP address is one.
-        let addresses: Vec<String> = server.get_hostaddrs().iter().map(ToString::to_string).collect();
-        if addresses.is_empty() {
-            return Err("it names no host".to_owned());
-        }
-        for address in addresses {
-            server.host(address);
-        }
-    }
-    if !is_given("application_name") {
-        server.application_name("halfopen");
-    }
-    // A standby returns old records: it is refused, and where there are several hosts the next one is tried.
-    if !is_given("target_session_attrs") {
-        server.target_session_attrs(TargetSessionAttrs::ReadWrite);
-    } else if server.get_target_session_attrs() != TargetSessionAttrs::ReadWrite {
-        return Err("`target_session_attrs` can only be `read-write`: a standby returns old records".to_owned());
-    }
-    // Without these two, a server that vanished is noticed after minutes.
-    if !is_given("keepalives_idle") {
-        server.keepalives_idle(Duration::from_secs(60));
-    }
-    if !is_given("tcp_user_timeout") {
-        server.tcp_user_timeout(timeout);
-    }
-    Ok(())
+    Ok(Tls { verify, roots: roots.filter(|roots| *roots != "system").map(Into::into), client })
 }
 
 #[cfg(test)]

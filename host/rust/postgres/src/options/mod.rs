@@ -5,6 +5,7 @@ mod tls;
 
 use std::time::Duration;
 
+use halfopen_contract::store::Place;
 use tokio_postgres::Config;
 
 use tls::Tls;
@@ -24,7 +25,7 @@ pub struct PostgresOptions {
     pub(crate) server: Config,
     pub(crate) tls: Tls,
     /// The name of the store in messages: the address without the password.
-    pub(crate) place: String,
+    pub(crate) place: Place,
 }
 
 impl PostgresOptions {

@@ -20,20 +20,12 @@ pub(super) enum Verify {
     Full,
 }
 
-/// The trusted authorities.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Roots {
-    /// Those of the operating system.
-    System,
-    /// Those in a PEM file.
-    File(PathBuf),
-}
-
 /// The TLS options of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Tls {
     pub(super) verify: Verify,
-    pub(super) roots: Roots,
+    /// A PEM file of the trusted authorities; none trusts those of the operating system.
+    pub(super) roots: Option<PathBuf>,
     /// The client's own certificate and its key: PEM files.
     pub(super) client: Option<(PathBuf, PathBuf)>,
 }
@@ -72,13 +64,13 @@ impl Tls {
     fn web_pki(&self, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, String> {
         let mut roots = RootCertStore::empty();
         match &self.roots {
-            Roots::System => {
+            None => {
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
                 if roots.is_empty() {
                     return Err("the system trusts no authority; name one with `sslrootcert`".to_owned());
                 }
             }
-            Roots::File(path) => {
+            Some(path) => {
                 for certificate in certificates(path, "sslrootcert")? {
                     roots.add(certificate).map_err(|error| unusable("sslrootcert", path, error))?;
                 }

@@ -1,6 +1,19 @@
--- Version 1 of the schema. A released version is never changed.
+-- Makes version {version} of the schema, unless another process has made it. A released version is never changed.
 -- Names and transitions are bytes: text holds no NUL, and not every database is in UTF-8.
 -- Unsigned numbers are kept bit for bit in signed ones.
+
+DO $make$
+BEGIN
+PERFORM pg_advisory_xact_lock({lock});
+IF to_regclass($name${schema}.migration$name$) IS NOT NULL THEN
+    RETURN;
+END IF;
+-- `IF NOT EXISTS` would need the right to create also where the schema exists.
+IF to_regnamespace($name${schema}$name$) IS NULL THEN
+    CREATE SCHEMA {schema};
+END IF;
+CREATE TABLE {schema}.migration (version integer PRIMARY KEY, done timestamptz NOT NULL DEFAULT now());
+INSERT INTO {schema}.migration (version) VALUES ({version});
 
 -- `data` is null once the record is removed; the version stays. `counted` numbers its transitions. `commits` holds the
 -- tokens of its newest 64 writes, 8 bytes each, the newest first: they identify a commit whose acknowledgement was
@@ -55,9 +68,7 @@ DECLARE
     before bigint := 0;
 BEGIN
     -- An acknowledged commit is durable, whatever the default of the database.
-    IF current_setting('synchronous_commit') = 'off' THEN
-        PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
+    PERFORM set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
     FOR i IN 1 .. cardinality(tokens) LOOP
         number_now := NULL;
         version_now := NULL;
@@ -144,9 +155,7 @@ $halfopen$;
 -- removed record is stale.
 CREATE FUNCTION {schema}.remove_namespace(removed bytea) RETURNS void LANGUAGE plpgsql VOLATILE AS $halfopen$
 BEGIN
-    IF current_setting('synchronous_commit') = 'off' THEN
-        PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
+    PERFORM set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
     -- Records before namespaces, as in every transaction; then again those that were added in between.
     PERFORM 1 FROM {schema}.record AS r WHERE r.namespace = removed ORDER BY r.dependency FOR UPDATE;
     PERFORM 1 FROM {schema}.namespace AS n WHERE n.namespace = removed FOR UPDATE;
@@ -162,9 +171,7 @@ $halfopen$;
 -- Drops the versions of removed records but for the highest. The floor rises to the highest that is dropped.
 CREATE FUNCTION {schema}.compact(compacted bytea) RETURNS void LANGUAGE plpgsql VOLATILE AS $halfopen$
 BEGIN
-    IF current_setting('synchronous_commit') = 'off' THEN
-        PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
+    PERFORM set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
     -- Records before namespaces, as in every transaction.
     PERFORM 1 FROM {schema}.record AS r WHERE r.namespace = compacted AND r.data IS NULL
         ORDER BY r.dependency FOR UPDATE;
@@ -176,3 +183,5 @@ BEGIN
         WHERE r.namespace = compacted AND r.data IS NULL AND n.namespace = compacted AND r.version <= n.floor;
 END
 $halfopen$;
+END
+$make$;

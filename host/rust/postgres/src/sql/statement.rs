@@ -1,7 +1,7 @@
 use tokio_postgres::types::Type;
 
 /// A statement of the store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Statement {
     Load,
     LoadMissing,
@@ -16,8 +16,6 @@ pub(crate) enum Statement {
 }
 
 impl Statement {
-    pub const COUNT: usize = Statement::Compact as usize + 1;
-
     /// The SQL, with `{schema}` for the name of the schema, and the types of the parameters.
     pub fn definition(self) -> (&'static str, &'static [Type]) {
         match self {
