@@ -3,8 +3,6 @@
 mod client;
 mod clock;
 mod commit;
-mod errors;
-mod machine;
 mod options;
 mod records;
 mod removal;
@@ -61,7 +59,7 @@ impl Store for EtcdStore {
                 tracing::warn!(by = state.header.by, ahead_ms, "a record was written by a clock that was ahead");
             }
             let snapshot = state.snapshot(now);
-            return snapshot.ok_or_else(|| client.errors.corrupt("it returned a record without its bytes"));
+            return snapshot.ok_or_else(|| client.place.corrupt("it returned a record without its bytes"));
         }
     }
 
@@ -105,6 +103,6 @@ impl Store for EtcdStore {
 
 impl fmt::Debug for EtcdStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EtcdStore").field("errors", &self.records.client.errors).finish_non_exhaustive()
+        f.debug_struct("EtcdStore").field("place", &self.records.client.place).finish_non_exhaustive()
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn remove_namespace(records: &Records, namespace: &str) -> Result<(),
                 Ok((header, _)) => version = version.max(header.version.saturating_add(1)),
                 // The value of another program has no version.
                 Err(Unreadable::Damaged) => {}
-                Err(newer) => return Err(newer.error(&records.client.errors, &format!("the namespace {namespace:?}"))),
+                Err(newer) => return Err(newer.error(&records.client.place, &format!("the namespace {namespace:?}"))),
             }
         }
         if !found.is_empty() {
@@ -94,7 +94,7 @@ fn retried(records: &Records, attempt: impl Fn(Instant) -> Result<bool, StoreErr
         let pause = backoff.wait();
         if Instant::now() + pause >= until {
             let why = "other processes wrote to the namespace at each attempt; try again";
-            return Err(records.client.errors.unavailable(why));
+            return Err(records.client.place.unavailable(why));
         }
         std::thread::sleep(pause);
         backoff.again();

@@ -94,11 +94,11 @@ pub(crate) fn transitions(records: &Records, namespace: &str, after: Cursor, lim
 
 /// The dependency and the transitions of a key.
 fn read_chunk(records: &Records, kv: &KeyValue) -> Result<(String, Chunk), StoreError> {
-    let errors = &records.client.errors;
+    let place = &records.client.place;
     let what = || format!("the key {:?}", String::from_utf8_lossy(&kv.key.0));
     let dependency = records.keys.dependency_of_transitions(&kv.key.0);
-    let dependency = dependency.ok_or_else(|| errors.corrupt(format!("{} is not this program's", what())))?;
-    Ok((dependency, value::read(&kv.value.0).map_err(|unreadable| unreadable.error(errors, &what()))?))
+    let dependency = dependency.ok_or_else(|| place.corrupt(format!("{} is not this program's", what())))?;
+    Ok((dependency, value::read(&kv.value.0).map_err(|unreadable| unreadable.error(place, &what()))?))
 }
 
 /// The position after all transitions of a revision.

@@ -2,12 +2,11 @@
 
 use std::io::ErrorKind;
 
-use halfopen_contract::store::StoreError;
+use halfopen_contract::store::{Place, StoreError};
 use ureq::http::StatusCode;
 use ureq::{Error, Timeout};
 
 use super::messages::Refusal;
-use crate::errors::Errors;
 
 /// The failure of an attempt.
 #[derive(Debug)]
@@ -27,10 +26,10 @@ pub(super) enum AttemptError {
 }
 
 /// The failure of an attempt without a complete answer.
-pub(super) fn from_transport(errors: &Errors, member: &str, error: &Error) -> AttemptError {
-    let unavailable = |why: &str| errors.unavailable(format!("{member} {why}"));
+pub(super) fn from_transport(place: &Place, member: &str, error: &Error) -> AttemptError {
+    let unavailable = |why: &str| place.unavailable(format!("{member} {why}"));
     let not_trusted = |error: &dyn std::fmt::Display| {
-        errors.denied(format!(
+        place.denied(format!(
             "{member} and this program do not trust each other ({error}); check cacert, cert and key, and whether it \
              speaks TLS"
         ))
@@ -47,7 +46,7 @@ pub(super) fn from_transport(errors: &Errors, member: &str, error: &Error) -> At
         Error::Io(error) if error.kind() == ErrorKind::InvalidData => (not_trusted(error), true),
         Error::Rustls(error) => (not_trusted(error), true),
         other => {
-            let hint = match errors.is_secure() {
+            let hint = match place.0.starts_with("etcds:") {
                 true => "if it requires certificates, check cert and key",
                 false => "if it speaks TLS, write `etcds://`",
             };
@@ -58,9 +57,9 @@ pub(super) fn from_transport(errors: &Errors, member: &str, error: &Error) -> At
 }
 
 /// The failure that a member answered.
-pub(super) fn from_answer(errors: &Errors, member: &str, status: StatusCode, content: &[u8]) -> AttemptError {
+pub(super) fn from_answer(place: &Place, member: &str, status: StatusCode, content: &[u8]) -> AttemptError {
     if status == StatusCode::NOT_FOUND {
-        return not_etcd(errors, member);
+        return not_etcd(place, member);
     }
     let refusal: Refusal = serde_json::from_slice(content).unwrap_or_default();
     let why = match refusal.why() {
@@ -69,30 +68,30 @@ pub(super) fn from_answer(errors: &Errors, member: &str, status: StatusCode, con
     };
     let says = |text: &str| refusal.why().contains(text);
     let refused = AttemptError::Refused;
-    let failed = |in_doubt| AttemptError::Failed { error: errors.unavailable(why.clone()), in_doubt };
+    let failed = |in_doubt| AttemptError::Failed { error: place.unavailable(why.clone()), in_doubt };
     // The codes of gRPC.
     match refusal.code {
         16 => AttemptError::Token(why),
         3 if says("revision") && says("old") => AttemptError::Token(why),
-        3 if says("user name is empty") => refused(errors.denied(format!("{why}; give `etcd://USER:PASSWORD@...`"))),
-        3 if says("authentication failed") => refused(errors.denied(format!("{why}; check user and password"))),
-        3 if says("too large") => refused(errors.other(format!("{why}; see etcd's --max-request-bytes"))),
-        3 if says("too many operations") => refused(errors.other(format!("{why}; see etcd's --max-txn-ops"))),
-        7 => refused(errors.denied(format!("{why}; grant readwrite on its prefix"))),
+        3 if says("user name is empty") => refused(place.denied(format!("{why}; give `etcd://USER:PASSWORD@...`"))),
+        3 if says("authentication failed") => refused(place.denied(format!("{why}; check user and password"))),
+        3 if says("too large") => refused(place.other(format!("{why}; see etcd's --max-request-bytes"))),
+        3 if says("too many operations") => refused(place.other(format!("{why}; see etcd's --max-txn-ops"))),
+        7 => refused(place.denied(format!("{why}; grant readwrite on its prefix"))),
         8 if says("space exceeded") => {
-            refused(errors.unavailable(format!("{why}; compact and defragment it, then `etcdctl alarm disarm`")))
+            refused(place.unavailable(format!("{why}; compact and defragment it, then `etcdctl alarm disarm`")))
         }
         8 => failed(false),
         9 if says("authentication is not enabled") => AttemptError::WithoutUsers,
-        12 => not_etcd(errors, member),
-        15 => refused(errors.corrupt(why)),
+        12 => not_etcd(place, member),
+        15 => refused(place.corrupt(why)),
         1 | 2 | 4 | 13 | 14 => failed(true),
         0 if status.is_server_error() => failed(true),
-        _ => refused(errors.other(why)),
+        _ => refused(place.other(why)),
     }
 }
 
-pub(super) fn not_etcd(errors: &Errors, member: &str) -> AttemptError {
+pub(super) fn not_etcd(place: &Place, member: &str) -> AttemptError {
     let why = format!("{member} does not answer like etcd from 3.4 on; check host and port, and --enable-grpc-gateway");
-    AttemptError::Refused(errors.denied(why))
+    AttemptError::Refused(place.denied(why))
 }

@@ -4,11 +4,11 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use gethostname::gethostname;
 use halfopen_contract::store::StoreError;
 
 use super::Client;
 use crate::clock::ClockState;
-use crate::machine::machine;
 
 /// The time for a comparison, at most. A clock in whole seconds shows its offset within one second.
 const LONGEST: Duration = Duration::from_millis(2_500);
@@ -25,10 +25,10 @@ impl Client {
             ClockState::Refuted { member, by } => (&self.members[member].name, by),
         };
         let (max_skew, bound) = (self.clock.max_skew, self.clock.bound());
-        Err(self.errors.denied(format!(
+        Err(self.place.denied(format!(
             "the clock of this machine ({}) is at least {by} that of the member {member}, and max_skew={max_skew:?} allows \
              {bound:?} to most members; have both set by NTP",
-            machine(),
+            gethostname().display(),
         )))
     }
 
@@ -54,7 +54,7 @@ impl Client {
             return Ok(());
         }
         let (name, bound) = (&self.members[member].name, self.clock.bound());
-        Err(self.errors.unavailable(if self.clock.has_observed(member) {
+        Err(self.place.unavailable(if self.clock.has_observed(member) {
             format!(
                 "the clock of this machine cannot be compared with that of {name} to within {bound:?}: its answers take \
                  too long; try again, or give a larger max_skew"

@@ -26,16 +26,9 @@ impl<'de> Deserialize<'de> for Bytes {
 
 /// A whole number, in a string or plain.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Plain(i64),
-        Text(String),
-    }
-    match Either::deserialize(deserializer)? {
-        Either::Plain(number) => Ok(number),
-        Either::Text(text) => text.parse().map_err(serde::de::Error::custom),
-    }
+    let value = serde_json::Value::deserialize(deserializer)?;
+    let number = value.as_i64().or_else(|| value.as_str()?.parse().ok());
+    number.ok_or_else(|| serde::de::Error::custom("this is no number"))
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -48,7 +41,6 @@ pub(crate) struct RangeRequest {
     pub revision: i64,
     pub sort_order: &'static str,
     pub sort_target: &'static str,
-    pub count_only: bool,
     pub min_mod_revision: i64,
     /// 0 sets no limit.
     pub max_mod_revision: i64,

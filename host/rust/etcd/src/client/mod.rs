@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use halfopen_contract::store::StoreError;
+use halfopen_contract::store::{Place, StoreError};
 use halfopen_contract::time::Backoff;
 use serde::Serialize;
 use ureq::http::{Response, StatusCode};
@@ -18,7 +18,6 @@ use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
 use crate::clock::{CheckedClock, Sample, monotonic};
-use crate::errors::Errors;
 use crate::options::{EtcdOptions, EtcdUser, with_port};
 use attempt::AttemptError;
 use messages::{Answer, AuthenticateRequest, RangeRequest, TxnRequest};
@@ -31,7 +30,6 @@ const MAX_BYTES: u64 = 1 << 30;
 const MAX_TOKENS: u32 = 3;
 
 /// The members of a cluster.
-#[derive(Debug)]
 pub(crate) struct Client {
     agent: Agent,
     members: Vec<Member>,
@@ -42,12 +40,11 @@ pub(crate) struct Client {
     cluster: OnceLock<String>,
     /// Locked during a comparison of the clocks.
     comparison: Mutex<()>,
-    pub errors: Errors,
+    pub place: Place,
     pub timeout: Duration,
     pub clock: CheckedClock,
 }
 
-#[derive(Debug)]
 struct Member {
     name: String,
     base: String,
@@ -79,9 +76,9 @@ impl From<NoReply> for StoreError {
 
 impl Client {
     pub fn new(options: &EtcdOptions) -> Result<Client, StoreError> {
-        let errors = Errors::new(options.place());
+        let place = options.place();
         if let Some(why) = options.fault() {
-            return Err(errors.denied(why));
+            return Err(place.denied(why));
         }
         let scheme = if options.tls.is_some() { "https" } else { "http" };
         let mut config = Agent::config_builder()
@@ -93,7 +90,7 @@ impl Client {
             // A proxy for the web is not meant for the network of etcd.
             .proxy(None);
         if let Some(tls) = &options.tls {
-            config = config.https_only(true).tls_config(tls::config(tls, &errors)?);
+            config = config.https_only(true).tls_config(tls::config(tls, &place)?);
         }
         let names = options.endpoints.iter().filter_map(|endpoint| with_port(endpoint));
         Ok(Client {
@@ -104,7 +101,7 @@ impl Client {
             token: Mutex::new(None),
             cluster: OnceLock::new(),
             comparison: Mutex::new(()),
-            errors,
+            place,
             timeout: options.timeout,
             clock: CheckedClock::new(options),
         })
@@ -134,7 +131,7 @@ impl Client {
         let mut member = self.preferred();
         let (mut in_doubt, mut tokens, mut failures) = (false, 0, 0);
         let mut backoff = Backoff::begin();
-        let mut last = self.errors.unavailable("there was no time for a request");
+        let mut last = self.place.unavailable("there was no time for a request");
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -153,12 +150,12 @@ impl Client {
                 }
                 Err(AttemptError::Refused(error)) => return Err(NoReply { error, in_doubt }),
                 Err(AttemptError::WithoutUsers) => {
-                    return Err(NoReply { error: self.errors.denied("it has no users"), in_doubt });
+                    return Err(NoReply { error: self.place.denied("it has no users"), in_doubt });
                 }
                 Err(AttemptError::Token(why)) => {
                     tokens += 1;
                     if self.user.is_none() || tokens > MAX_TOKENS {
-                        return Err(NoReply { error: self.errors.denied(why), in_doubt });
+                        return Err(NoReply { error: self.place.denied(why), in_doubt });
                     }
                     self.forget_token(token.as_deref());
                 }
@@ -199,11 +196,11 @@ impl Client {
         let mut response = self.observed(member, || request.send(body))?;
         let status = response.status();
         let content = response.body_mut().with_config().limit(MAX_BYTES).read_to_vec();
-        let content = content.map_err(|error| attempt::from_transport(&self.errors, name, &error))?;
+        let content = content.map_err(|error| attempt::from_transport(&self.place, name, &error))?;
         if status != StatusCode::OK {
-            return Err(attempt::from_answer(&self.errors, name, status, &content));
+            return Err(attempt::from_answer(&self.place, name, status, &content));
         }
-        serde_json::from_slice(&content).map_err(|_| attempt::not_etcd(&self.errors, name))
+        serde_json::from_slice(&content).map_err(|_| attempt::not_etcd(&self.place, name))
     }
 
     /// Sends, and takes the member's clock from the answer.
@@ -214,7 +211,7 @@ impl Client {
     ) -> Result<Response<Body>, AttemptError> {
         let sent = monotonic(self.clock.clock());
         let response =
-            send().map_err(|error| attempt::from_transport(&self.errors, &self.members[member].name, &error))?;
+            send().map_err(|error| attempt::from_transport(&self.place, &self.members[member].name, &error))?;
         let received = monotonic(self.clock.clock());
         let date = response.headers().get("Date").and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
         if let Some(date) = date {
@@ -237,7 +234,7 @@ impl Client {
                 Ok(response) => *token = Some(response.token),
                 // An etcd without users lets every client in.
                 Err(AttemptError::WithoutUsers) => return Ok(None),
-                Err(AttemptError::Token(why)) => return Err(AttemptError::Refused(self.errors.denied(why))),
+                Err(AttemptError::Token(why)) => return Err(AttemptError::Refused(self.place.denied(why))),
                 // A token changes no record, so nothing is in doubt.
                 Err(AttemptError::Failed { error, .. }) => {
                     return Err(AttemptError::Failed { error, in_doubt: false });
@@ -263,6 +260,6 @@ impl Client {
         }
         let name = &self.members[member].name;
         let why = format!("{name} belongs to another cluster than the other members; give members of one cluster");
-        Err(NoReply { error: self.errors.denied(why), in_doubt: true })
+        Err(NoReply { error: self.place.denied(why), in_doubt: true })
     }
 }

@@ -2,14 +2,13 @@
 
 mod offset;
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use halfopen_contract::time::Clock;
 
 use crate::options::EtcdOptions;
-use offset::{OffsetBounds, Verdict, WallBounds, micros};
+use offset::{OffsetBounds, Verdict, micros};
 pub(crate) use offset::{Sample, monotonic};
 
 /// This machine's clock, compared with those of the members.
@@ -97,17 +96,11 @@ impl CheckedClock {
     }
 
     fn judge(&self, bounds: OffsetBounds) -> Verdict {
-        bounds.judge(WallBounds::read(&*self.clock), micros(self.bound()))
+        bounds.judge(OffsetBounds::of_wall(&*self.clock), micros(self.bound()))
     }
 
     fn members(&self) -> MutexGuard<'_, Vec<Option<OffsetBounds>>> {
         self.members.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for CheckedClock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CheckedClock").field("max_skew", &self.max_skew).finish_non_exhaustive()
     }
 }
 

@@ -24,18 +24,9 @@ pub(crate) struct Sample {
     pub date: i64,
 }
 
-/// Bounds of a member's clock minus this machine's monotonic clock.
+/// Bounds of a clock minus this machine's monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffsetBounds {
-    low: i64,
-    high: i64,
-    /// The monotonic time of the bounds.
-    at: i64,
-}
-
-/// Bounds of this machine's wall clock minus its monotonic clock.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WallBounds {
     low: i64,
     high: i64,
     /// The monotonic time of the bounds.
@@ -64,32 +55,25 @@ pub(super) fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX / 4)
 }
 
-impl WallBounds {
-    pub fn read(clock: &dyn Clock) -> WallBounds {
-        let read_once = || {
+impl OffsetBounds {
+    /// The bounds of this machine's wall clock.
+    pub fn of_wall(clock: &dyn Clock) -> OffsetBounds {
+        let read = |_| {
             let before = monotonic(clock);
             let wall = i64::try_from(clock.now()).unwrap_or(i64::MAX).saturating_mul(1_000);
             let after = monotonic(clock);
-            WallBounds { low: wall.saturating_sub(after), high: wall.saturating_add(999 - before), at: after }
+            OffsetBounds { low: wall.saturating_sub(after), high: wall.saturating_add(999 - before), at: after }
         };
         // The thread may be preempted between two readings, so the closest of several counts.
-        let mut closest = read_once();
-        for _ in 0..4 {
-            if closest.width() < 2_000 {
-                break;
-            }
-            let other = read_once();
-            closest = if other.width() < closest.width() { other } else { closest };
-        }
-        closest
+        let (first, others) = (read(0), (1..5).map(read));
+        others.fold(first, |closest, other| if other.width() < closest.width() { other } else { closest })
     }
 
     fn width(self) -> i64 {
         self.high.saturating_sub(self.low)
     }
-}
 
-impl OffsetBounds {
+    /// The bounds of a member's clock.
     pub fn of(sample: Sample) -> OffsetBounds {
         let date = sample.date.saturating_mul(SECOND);
         let (low, high) = (date.saturating_sub(sample.received), date.saturating_add(SECOND - 1 - sample.sent));
@@ -110,7 +94,7 @@ impl OffsetBounds {
     }
 
     /// The verdict on this machine's wall clock.
-    pub fn judge(self, wall: WallBounds, bound: i64) -> Verdict {
+    pub fn judge(self, wall: OffsetBounds, bound: i64) -> Verdict {
         let aged = self.aged(wall.at);
         let (low, high) = (aged.low.saturating_sub(wall.high), aged.high.saturating_sub(wall.low));
         if low > bound {

@@ -7,11 +7,11 @@ mod transaction;
 
 use std::time::Instant;
 
+use gethostname::gethostname;
 use halfopen_contract::store::{CommitOutcome, FORGOTTEN, Key, StoreError, Write};
 
 use crate::client::messages::{RangeRequest, RequestOp, TxnRequest};
 use crate::client::{NoReply, Reply};
-use crate::machine::machine;
 use crate::records::value::{self, Chunk};
 use crate::records::{RecordState, Records};
 use evaluate::{evaluate, keys};
@@ -38,7 +38,7 @@ pub(crate) fn commit(records: &Records, writes: &[Write<'_>]) -> Result<Vec<Comm
     let (keys, indices) = keys(writes);
     if keys.len() > MAX_RECORDS {
         let why = format!("a commit writes {} records, and etcd takes {MAX_RECORDS}", keys.len());
-        return Err(client.errors.other(why));
+        return Err(client.place.other(why));
     }
     if keys.is_empty() {
         return Ok(Vec::new());
@@ -63,7 +63,7 @@ pub(crate) fn commit(records: &Records, writes: &[Write<'_>]) -> Result<Vec<Comm
         }
         let stamp = Stamp {
             commit: format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..)),
-            by: format!("{} (pid {})", machine(), std::process::id()),
+            by: format!("{} (pid {})", gethostname().display(), std::process::id()),
             now: client.clock.now(),
         };
         let Transaction { compare, success, after, .. } = Transaction::new(&records.keys, &changes, &states, &stamp);
@@ -84,7 +84,7 @@ pub(crate) fn commit(records: &Records, writes: &[Write<'_>]) -> Result<Vec<Comm
             End::Changed(now) => states = now,
         }
     }
-    Err(client.errors.unavailable("other processes wrote the same records each time; try again"))
+    Err(client.place.unavailable("other processes wrote the same records each time; try again"))
 }
 
 /// Sends a transaction, and finds out what became of it. `witness` is one of the records that it changes, with the
@@ -102,7 +102,10 @@ fn transact(
         // The same transaction again is done at most once: it compares.
         Err(NoReply { in_doubt: true, error }) => {
             let reply = client.txn(request, until + client.timeout);
-            Reply { in_doubt: true, ..reply.map_err(|_| client.errors.in_doubt(&error))? }
+            Reply {
+                in_doubt: true,
+                ..reply.map_err(|_| client.place.in_doubt(format!("the answer was lost: {error}")))?
+            }
         }
         other => other?,
     };
@@ -122,21 +125,20 @@ fn transact(
 /// Deletes the oldest transitions of removals beyond the newest [`FORGOTTEN`] of a namespace.
 fn delete_surplus(records: &Records, namespace: &str, until: Instant) -> Result<(), StoreError> {
     let all = RangeRequest::all(records.keys.removals(namespace));
-    let count = RangeRequest { count_only: true, ..all.clone() };
-    let surplus = |count: i64| usize::try_from(count).unwrap_or(0).saturating_sub(FORGOTTEN);
-    if surplus(records.client.range(&count, until)?.answer.count) == 0 {
+    let oldest = RangeRequest { limit: SURPLUS as i64, sort_order: "ASCEND", sort_target: "MOD", ..all };
+    let answer = records.client.range(&oldest, until)?.answer;
+    // The count comes with the same answer, so that a concurrent deletion cannot make it too high.
+    let surplus = usize::try_from(answer.count).unwrap_or(0).saturating_sub(FORGOTTEN);
+    if surplus == 0 {
         return Ok(());
     }
-    let oldest = RangeRequest { limit: SURPLUS as i64, sort_order: "ASCEND", sort_target: "MOD", ..all };
-    // The count comes with the same answer, so that a concurrent deletion cannot make it too high.
-    let answer = records.client.range(&oldest, until)?.answer;
     let mut oldest: Vec<(i64, u64, Vec<u8>)> = Vec::new();
     for kv in answer.kvs {
         let offset = value::read::<Chunk>(&kv.value.0).map_or(0, |chunk| chunk.offset);
         oldest.push((kv.mod_revision, offset, kv.key.0));
     }
     oldest.sort_unstable();
-    oldest.truncate(surplus(answer.count).min(SURPLUS / 2));
+    oldest.truncate(surplus.min(SURPLUS / 2));
     let success = oldest.into_iter().map(|(_, _, key)| RequestOp::delete(key)).collect();
     let request = TxnRequest { success, ..TxnRequest::default() };
     Ok(records.client.txn(&request, until).map(drop)?)

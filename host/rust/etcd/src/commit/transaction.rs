@@ -5,7 +5,7 @@ use crate::client::messages::{Compare, RequestOp};
 use crate::clock::Now;
 use crate::records::RecordState;
 use crate::records::keys::Keys;
-use crate::records::value::{self, CHUNK, Chunk, Header};
+use crate::records::value::{self, Chunk, Header};
 
 /// The mark that a commit leaves in its records.
 #[derive(Debug)]
@@ -68,13 +68,10 @@ impl Transaction {
         }
         let skipped = first.saturating_sub(base);
         let kept = change.added.get(skipped as usize..).unwrap_or_default();
-        let mut number = base + skipped;
-        for transitions in kept.chunks(CHUNK) {
-            let offset = self.transitions + number - base;
-            number += transitions.len() as u64;
-            let transitions = transitions.iter().map(|transition| (*transition).clone()).collect();
-            let chunk = Chunk { offset, transitions };
-            self.success.push(RequestOp::put(keys.chunk(change.key, number), value::write(&chunk)));
+        if !kept.is_empty() {
+            let transitions = kept.iter().map(|transition| (*transition).clone()).collect();
+            let chunk = Chunk { offset: self.transitions + skipped, transitions };
+            self.success.push(RequestOp::put(keys.chunk(change.key, counted), value::write(&chunk)));
         }
         self.transitions += change.added.len() as u64;
     }

@@ -5,13 +5,12 @@ use halfopen_contract::store::{AddressError, parameter};
 
 use super::{EtcdIdentity, EtcdOptions, EtcdTls, EtcdUser};
 
-const NAMES: [&str; 6] = ["max_skew", "timeout", "tls", "cacert", "cert", "key"];
+const NAMES: [&str; 5] = ["max_skew", "timeout", "cacert", "cert", "key"];
 
 impl EtcdOptions {
     /// Reads `etcd://[USER:PASSWORD@]HOST:PORT[,HOST:PORT...][/PREFIX][?NAME=VALUE&...]`; `etcds://` connects with TLS.
     ///
-    /// Names: `max_skew` and `timeout` (like `500ms` or `5s`), `cacert`, `cert` and `key` (PEM files), `tls` (`true` is
-    /// the same as `etcds://`). In user, password, prefix and values, a character that has a meaning in addresses is
+    /// Names: `max_skew` and `timeout` (like `500ms` or `5s`), `cacert`, `cert` and `key` (PEM files). In user, password, prefix and values, a character that has a meaning in addresses is
     /// written as `%XX`.
     ///
     /// # Errors
@@ -68,11 +67,6 @@ fn parameters(secure: bool, query: &str) -> Result<EtcdOptions, String> {
         given.insert(name, parameter::decode(name, value)?);
     }
     let path = |name: &str| given.get(name).map(Into::into);
-    let secure = match given.get("tls").map(|value| value.parse()) {
-        None | Some(Ok(false)) => secure,
-        Some(Ok(true)) => true,
-        Some(Err(_)) => return Err("tls is `true` or `false`".to_owned()),
-    };
     let identity = match (path("cert"), path("key")) {
         (Some(certificate), Some(key)) => Some(EtcdIdentity { certificate, key }),
         (None, None) => None,

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use halfopen_contract::store::Place;
 use halfopen_contract::time::{Clock, SystemClock};
 use ureq::http::uri::Authority;
 
@@ -49,9 +50,9 @@ impl Default for EtcdOptions {
 
 impl EtcdOptions {
     /// The name of the store in messages: its address without user and parameters.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn place(&self) -> Place {
         let scheme = if self.tls.is_some() { "etcds" } else { "etcd" };
-        format!("{scheme}://{}/{}", self.endpoints.join(","), self.prefix)
+        Place(format!("{scheme}://{}/{}", self.endpoints.join(","), self.prefix))
     }
 
     /// The mistake in the options; none where there is none.

@@ -52,17 +52,27 @@ impl Records {
             }
         }
         let (mut states, member) = self.read(&[key], until)?;
-        let state = states.pop().ok_or_else(|| self.client.errors.corrupt("it returned nothing for a record"))?;
+        let state = states.pop().ok_or_else(|| self.client.place.corrupt("it returned nothing for a record"))?;
         Ok((state, member))
     }
 
     /// Reads the states of records; returns them with the member that answered.
     pub fn read(&self, keys: &[Key<'_>], until: Instant) -> Result<(Vec<RecordState>, usize), StoreError> {
-        let request = TxnRequest { success: self.requests(keys, 0), ..TxnRequest::default() };
-        let Reply { answer, member, .. } = self.client.txn(&request, until)?;
-        let states = self.states(keys, answer.responses, answer.header.revision)?;
+        let (states, member) = self.read_at(keys, 0, until)?;
         keys.iter().zip(&states).for_each(|(key, state)| self.cache(*key, state));
         Ok((states, member))
+    }
+
+    /// Reads the states of records at a revision; 0 reads the present.
+    pub fn read_at(
+        &self,
+        keys: &[Key<'_>],
+        revision: i64,
+        until: Instant,
+    ) -> Result<(Vec<RecordState>, usize), StoreError> {
+        let request = TxnRequest { success: self.requests(keys, revision), ..TxnRequest::default() };
+        let Reply { answer, member, .. } = self.client.txn(&request, until)?;
+        Ok((self.states(keys, answer.responses, answer.header.revision)?, member))
     }
 
     /// The requests for the states of records, each with the floor of its namespace; at a revision; 0 reads the
@@ -80,7 +90,7 @@ impl Records {
         revision: i64,
     ) -> Result<Vec<RecordState>, StoreError> {
         if responses.len() != 2 * keys.len() {
-            return Err(self.client.errors.corrupt("it sent too few or too many responses; is it etcd?"));
+            return Err(self.client.place.corrupt("it sent too few or too many responses; is it etcd?"));
         }
         let mut found = responses.into_iter().map(|mut response| response.response_range.kvs.pop());
         let state = |key: &Key<'_>| match (found.next().flatten(), found.next().flatten()) {
@@ -96,7 +106,7 @@ impl Records {
     fn present(&self, key: Key<'_>, kv: &KeyValue, revision: i64) -> Result<RecordState, StoreError> {
         let (header, data) = value::read_record(&kv.value.0).map_err(|unreadable| {
             let what = format!("the record of {:?} in the namespace {:?}", key.dependency, key.namespace);
-            unreadable.error(&self.client.errors, &what)
+            unreadable.error(&self.client.place, &what)
         })?;
         Ok(RecordState { mod_revision: kv.mod_revision, floor_revision: 0, header, data: Some(data), revision })
     }
@@ -110,7 +120,7 @@ impl Records {
     fn floor_in(&self, namespace: &str, kv: Option<&KeyValue>) -> Result<(i64, Floor), StoreError> {
         let Some(kv) = kv else { return Ok((0, Floor::default())) };
         let floor = value::read(&kv.value.0).map_err(|unreadable| {
-            unreadable.error(&self.client.errors, &format!("the floor of the namespace {namespace:?}"))
+            unreadable.error(&self.client.place, &format!("the floor of the namespace {namespace:?}"))
         })?;
         Ok((kv.mod_revision, floor))
     }

@@ -1,16 +1,11 @@
 //! The values of keys: a line of JSON, and for a record its bytes after it.
 
-use halfopen_contract::store::StoreError;
+use halfopen_contract::store::{Place, StoreError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::errors::Errors;
-
 /// The format that this release writes, and the latest that it reads.
 const FORMAT: u64 = 1;
-
-/// The transitions in one key, at most.
-pub(crate) const CHUNK: usize = 64;
 
 /// A record without its bytes. The default is that of a record that never was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +29,7 @@ pub(crate) struct Floor {
     pub version: u64,
 }
 
-/// Transitions of one commit.
+/// The transitions that one commit adds to a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Chunk {
     /// The transitions of the same commit before these, over all its records.
@@ -53,10 +48,10 @@ pub(crate) enum Unreadable {
 
 impl Unreadable {
     /// The error for the value of `what`.
-    pub fn error(self, errors: &Errors, what: &str) -> StoreError {
+    pub fn error(self, place: &Place, what: &str) -> StoreError {
         match self {
-            Unreadable::Newer(found) => errors.newer(found, FORMAT),
-            Unreadable::Damaged => errors.corrupt(format!("{what} holds data that this program never wrote")),
+            Unreadable::Newer(found) => place.newer(found, FORMAT),
+            Unreadable::Damaged => place.corrupt(format!("{what} holds data that this program never wrote")),
         }
     }
 }

@@ -28,7 +28,7 @@ macro_rules! tests {
 fn main() -> ExitCode {
     let without_server = tests![
         options::an_address_gives_members_user_and_prefix,
-        options::the_scheme_or_a_parameter_gives_tls,
+        options::the_scheme_gives_tls_and_parameters_its_files,
         options::a_mistake_in_an_address_is_named_without_password,
         options::the_password_is_not_shown,
         options::a_server_that_is_no_etcd_is_named_in_time,

@@ -17,9 +17,9 @@ pub fn an_address_gives_members_user_and_prefix() {
     }
 }
 
-pub fn the_scheme_or_a_parameter_gives_tls() {
+pub fn the_scheme_gives_tls_and_parameters_its_files() {
     assert_eq!(options("etcds://one").tls, Some(EtcdTls::default()));
-    let tls = options("etcd://one?tls=true&cacert=/a%20b.pem&cert=c&key=k").tls.unwrap();
+    let tls = options("etcds://one?cacert=/a%20b.pem&cert=c&key=k").tls.unwrap();
     assert_eq!(tls.authorities, Some("/a b.pem".into()));
     assert_eq!(tls.identity, Some(EtcdIdentity { certificate: "c".into(), key: "k".into() }));
 }
@@ -42,7 +42,6 @@ pub fn a_mistake_in_an_address_is_named_without_password() {
         ("etcd://one?max_skew=1m", "a time like"),
         ("etcd://one?max_skew=19ms", "20ms to 3600s"),
         ("etcd://one?timeout=0s", "100ms to 600s"),
-        ("etcd://one?tls=yes", "`true` or `false`"),
         ("etcd://one?cacert=a", "for TLS"),
         ("etcds://one?cert=a", "give both"),
     ];

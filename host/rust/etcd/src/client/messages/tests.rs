@@ -15,7 +15,7 @@ fn a_request_is_written_as_the_gateway_reads_it() {
         ],
         "failure": [{"request_range": {
             "key": "YQ==", "range_end": "", "limit": 0, "revision": 0, "sort_order": "NONE", "sort_target": "KEY",
-            "count_only": false, "min_mod_revision": 0, "max_mod_revision": 0
+            "min_mod_revision": 0, "max_mod_revision": 0
         }}]
     });
     assert_eq!(serde_json::to_value(txn).unwrap(), wanted);

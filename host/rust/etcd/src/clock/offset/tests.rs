@@ -8,8 +8,8 @@ fn sample(at: i64, offset: i64, way: i64) -> Sample {
     Sample { sent: at - way, received: at + way, date: (NOW + at + offset).div_euclid(SECOND) }
 }
 
-fn wall(at: i64, offset: i64) -> WallBounds {
-    WallBounds { low: NOW + offset, high: NOW + offset + 999, at }
+fn wall(at: i64, offset: i64) -> OffsetBounds {
+    OffsetBounds { low: NOW + offset, high: NOW + offset + 999, at }
 }
 
 #[test]
