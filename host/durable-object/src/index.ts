@@ -5,6 +5,7 @@
 export { Breaker, breaker } from "./client/breaker.js";
 export { type CallContext, type CallOptions, type CallResult, CallTimedOut, type Called, type Ended } from "./client/call.js";
 export { type DirectoryOptions, dependencies } from "./client/directory.js";
+export { forgetAll } from "./client/isolate.js";
 export { directoryName, objectName } from "./client/names.js";
 export type { BreakerOptions, WhenUnreachable } from "./client/options.js";
 export { type Basis, type Deferred, Permit } from "./client/permit.js";

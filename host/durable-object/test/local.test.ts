@@ -50,7 +50,7 @@ describe("a cached decision", () => {
     const cached = noted(defer);
     const known = cached.decide(at(100), never);
     assert.ok(known?.kind === "defer");
-    assert.deepEqual([known.deferral.retryAfterMs, known.deferral.spreadMs], [4_900, 1_000]);
+    assert.deepEqual([known.retryAfterMs, known.spreadMs], [4_900, 1_000]);
     assert.equal(cached.decide(at(250), never), null);
     assert.equal(noted({ ...defer, retryAfterMs: 100 }).decide(at(100), never), null);
   });
@@ -66,7 +66,7 @@ describe("a cached decision", () => {
     cached.note(probe, { ...cached.send(), at: at(1) });
     assert.equal(cached.decide(at(2), never), null);
     const known = cached.lastKnown(at(2), never);
-    assert.ok(known?.kind === "defer" && known.deferral.reason === "probing");
+    assert.ok(known?.kind === "defer" && known.reason === "probing");
   });
 
   it("ends once something else was learnt", () => {
@@ -108,10 +108,10 @@ describe("a cached decision", () => {
     const admitted = noted({ ...proceed, percent: 40 });
     assert.equal(admitted.decide(at(1), () => 0.399)?.kind, "proceed");
     const lost = admitted.decide(at(50), () => 0.4);
-    assert.ok(lost?.kind === "defer" && lost.deferral.reason === "ramping" && lost.deferral.retryAfterMs === 200);
+    assert.ok(lost?.kind === "defer" && lost.reason === "ramping" && lost.retryAfterMs === 200);
     const ramping = { ...defer, reason: "ramping", admission: { ...admission, percent: 40 } };
     const refused = noted(ramping);
-    assert.deepEqual(refused.decide(at(1), () => 0.1), { kind: "proceed", admission: ramping.admission });
+    assert.deepEqual(refused.decide(at(1), () => 0.1), { kind: "proceed", ...ramping.admission });
     assert.equal(refused.decide(at(1), () => 0.9)?.kind, "defer");
   });
 
@@ -127,7 +127,7 @@ describe("the last known decision", () => {
   it("is the last answer, for as long as it says something", () => {
     assert.equal(noted(proceed).lastKnown(at(1_000_000), never)?.kind, "proceed");
     const known = noted(defer).lastKnown(at(4_000), never);
-    assert.ok(known?.kind === "defer" && known.deferral.retryAfterMs === 1_000);
+    assert.ok(known?.kind === "defer" && known.retryAfterMs === 1_000);
     assert.equal(noted(defer).lastKnown(at(5_000), never), null);
   });
 
@@ -138,7 +138,7 @@ describe("the last known decision", () => {
     cached.learn("3", { ...closed, state: "open", nextDue: 1, dueInMs: 4_000 }, cached.send());
     const now = { wall: START + 1_000, steady: performance.now() };
     const known = cached.lastKnown(now, never);
-    assert.ok(known?.kind === "defer" && known.deferral.reason === "open" && known.deferral.retryAfterMs <= 3_000);
+    assert.ok(known?.kind === "defer" && known.reason === "open" && known.retryAfterMs <= 3_000);
     cached.learn("4:1", closed, early);
     assert.equal(cached.lastKnown(now, never)?.kind, "defer", "a late receipt does not close it again");
     cached.learn("4:1", closed, cached.send());

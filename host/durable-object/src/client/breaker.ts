@@ -4,12 +4,12 @@ import type { Inspection, PolicyInForce, PolicyInput, Transition } from "../cont
 import { BreakerError, invalidArgument } from "../contract/faults.js";
 import type { Mode, Operator, Outcome, Receipt, Report, Tally } from "../contract/types.js";
 import type { RecoverySettings } from "../object/recovery.js";
-import { Admitter } from "./admission.js";
+import { acquire } from "./admission.js";
 import { LONGEST_HOLD, afterwards, hold } from "./background.js";
 import { type CallContext, type CallOptions, type CallResult, checkedCall, make } from "./call.js";
 import { delist, enlist } from "./directory.js";
 import { ago, instant } from "./instant.js";
-import { type IsolateState, stateOf } from "./isolate.js";
+import { Isolate, stateOf } from "./isolate.js";
 import { objectName } from "./names.js";
 import { type BreakerOptions, type CheckedOptions, checkedOptions } from "./options.js";
 import { type Deferred, type Permit, asReport } from "./permit.js";
@@ -36,8 +36,7 @@ export class Breaker {
   readonly #objects: BreakerNamespace;
   readonly #options: CheckedOptions;
   readonly #rpc: Rpc;
-  readonly #state: IsolateState;
-  readonly #admitter: Admitter;
+  readonly #isolate: Isolate;
 
   /** @throws BreakerError where an option is invalid */
   constructor(objects: BreakerNamespace, dependency: string, given: BreakerOptions = {}) {
@@ -53,8 +52,8 @@ export class Breaker {
     this.#objects = objects;
     this.#options = options;
     this.#rpc = new Rpc(objects, objectName(namespace, dependency), options, answerWithinMs);
-    this.#state = stateOf(objects, JSON.stringify([jurisdiction, namespace, dependency]));
-    this.#admitter = new Admitter({ dependency, ...options }, this.#rpc, this.#state);
+    const state = stateOf(objects, JSON.stringify([jurisdiction, namespace, dependency]));
+    this.#isolate = new Isolate({ dependency, ...options }, this.#rpc, state);
   }
 
   /**
@@ -90,22 +89,22 @@ export class Breaker {
    * @throws BreakerError
    */
   report(permit: string, report: Outcome | Report): Promise<Receipt> {
-    return this.#admitter.report(permit, asReport(report));
+    return this.#isolate.report(permit, asReport(report));
   }
 
   /** Reports the outcomes of many closed-state calls at once. */
   reportTally(permit: string, tally: Tally): Promise<Receipt> {
-    return this.#admitter.receipt(permit, (o) => o.reportTally(this.dependency, permit, tally));
+    return this.#isolate.receipt(permit, (o) => o.reportTally(this.dependency, permit, tally));
   }
 
   /** Renews the lease of a probe: it starts anew, now. */
   renew(permit: string): Promise<Receipt> {
-    return this.#admitter.renew(permit);
+    return this.#isolate.renew(permit);
   }
 
   /** Gives a permit back unused. */
   release(permit: string): Promise<Receipt> {
-    return this.#admitter.report(permit, { outcome: "ignored" });
+    return this.#isolate.report(permit, { outcome: "ignored" });
   }
 
   /** Shows the breaker. It changes nothing and takes no lease. */
@@ -147,7 +146,7 @@ export class Breaker {
   async prune(idleMs: number, operator: Operator = {}): Promise<boolean> {
     const removed = await this.#rpc.call((o) => o.prune(this.dependency, idleMs, this.#operator(operator)));
     if (!removed) return false;
-    this.#state.decision.invalidate();
+    this.#isolate.state.decision.invalidate();
     await this.#leave();
     return true;
   }
@@ -181,7 +180,7 @@ export class Breaker {
   }
 
   async #acquire(): Promise<Permit | Deferred> {
-    const answer = await this.#admitter.acquire();
+    const answer = await acquire(this.#isolate);
     if (answer.basis === "object") this.#enlist();
     return answer;
   }
@@ -191,20 +190,20 @@ export class Breaker {
   }
 
   #act(method: Method<Receipt>): Promise<Receipt> {
-    return this.#admitter.receipt(null, method);
+    return this.#isolate.receipt(null, method);
   }
 
   /** The record is gone: the dependency goes off the list. */
   async #leave(): Promise<void> {
     await delist(this.#objects, this.#options.namespace, this.dependency, this.#options);
-    this.#state.enlisted = null;
+    this.#isolate.state.enlisted = null;
   }
 
   #enlist(): void {
     const now = instant();
-    const { enlisted } = this.#state;
+    const { enlisted } = this.#isolate.state;
     if (enlisted !== null && ago(enlisted, now) < 3_600_000) return;
-    this.#state.enlisted = now;
+    this.#isolate.state.enlisted = now;
     afterwards(enlist(this.#objects, this.#options.namespace, this.dependency, this.#options));
   }
 }

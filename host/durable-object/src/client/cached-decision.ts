@@ -2,11 +2,11 @@
  * The cached decision of an isolate for one dependency. The isolate admits and defers by the component's last answer, for
  * the time that the answer allows. It holds no rule of its own.
  */
-import type { Admission, Decision, Deferral, Receipt } from "../contract/types.js";
+import type { Decision, Deferral, Receipt } from "../contract/types.js";
 import { type Instant, ago, instant } from "./instant.js";
 
 /** A decision that is made without asking. */
-export type LocalDecision = { kind: "proceed"; admission: Admission } | { kind: "defer"; deferral: Deferral };
+export type LocalDecision = Exclude<Decision, { kind: "probe" }>;
 
 /** A request to the object: its number among those of the isolate, and when it was sent. */
 export interface Sent {
@@ -39,7 +39,7 @@ export class CachedDecision {
     if (sent.number < this.#learnt) return;
     this.#learn();
     this.#fresh = decision.kind !== "probe";
-    this.#last = { at: sent.at, decision: local(decision) };
+    this.#last = { at: sent.at, decision: decision.kind === "probe" ? waiting(decision.expiresInMs, "probing") : decision };
   }
 
   /**
@@ -73,7 +73,7 @@ export class CachedDecision {
     if (this.#last === null) return null;
     const past = ago(this.#last.at, now);
     const { decision } = this.#last;
-    if (decision.kind === "defer" && past >= decision.deferral.retryAfterMs) return null;
+    if (decision.kind === "defer" && past >= decision.retryAfterMs) return null;
     return drawn(decision, past, draw);
   }
 
@@ -81,7 +81,7 @@ export class CachedDecision {
   refreshDue(now: Instant): boolean {
     if (this.#last === null) return true;
     const { decision } = this.#last;
-    if (decision.kind === "defer" && decision.deferral.retryAfterMs <= decision.deferral.freshForMs) return false;
+    if (decision.kind === "defer" && decision.retryAfterMs <= decision.freshForMs) return false;
     return this.#past(now) >= this.#freshFor() * REFRESH_AFTER;
   }
 
@@ -107,47 +107,24 @@ export class CachedDecision {
   #freshFor(): number {
     if (this.#last === null || !this.#fresh) return 0;
     const { decision } = this.#last;
-    if (decision.kind === "proceed") return decision.admission.freshForMs;
-    return Math.min(decision.deferral.freshForMs, decision.deferral.retryAfterMs);
-  }
-}
-
-function local(decision: Decision): LocalDecision {
-  switch (decision.kind) {
-    case "proceed": {
-      const { kind, ...admission } = decision;
-      return { kind, admission };
-    }
-    case "defer": {
-      const { kind, ...deferral } = decision;
-      return { kind, deferral };
-    }
-    case "probe":
-      return waiting(decision.expiresInMs, "probing");
+    return decision.kind === "proceed" ? decision.freshForMs : Math.min(decision.freshForMs, decision.retryAfterMs);
   }
 }
 
 function unconditional(permit: string): LocalDecision {
-  return { kind: "proceed", admission: { permit, freshForMs: 0, percent: 100, slowerThanMs: null } };
+  return { kind: "proceed", permit, freshForMs: 0, percent: 100, slowerThanMs: null };
 }
 
 function waiting(retryAfterMs: number, reason: Deferral["reason"]): LocalDecision {
-  return { kind: "defer", deferral: { retryAfterMs, spreadMs: 0, reason, freshForMs: 0, admission: null } };
+  return { kind: "defer", retryAfterMs, spreadMs: 0, reason, freshForMs: 0, admission: null };
 }
 
 /** A cached decision for one more call: the share of a ramp is drawn anew, and a deferral lasts for the rest of its time. */
 function drawn(decision: LocalDecision, past: number, draw: () => number): LocalDecision {
-  const admission = decision.kind === "proceed" ? decision.admission : decision.deferral.admission;
-  if (admission !== null && (admission.percent >= 100 || draw() * 100 < admission.percent)) {
-    return { kind: "proceed", admission };
-  }
-  if (decision.kind === "defer") {
-    const { deferral } = decision;
-    return { kind: "defer", deferral: { ...deferral, retryAfterMs: Math.max(1, Math.ceil(deferral.retryAfterMs - past)) } };
-  }
+  const admission = decision.kind === "proceed" ? decision : decision.admission;
+  if (admission !== null && (admission.percent >= 100 || draw() * 100 < admission.percent)) return { ...admission, kind: "proceed" };
+  if (decision.kind === "defer") return { ...decision, retryAfterMs: Math.max(1, Math.ceil(decision.retryAfterMs - past)) };
   // The object is asked again when the cached decision ends.
-  const left = Math.max(1, Math.ceil(decision.admission.freshForMs - past));
-  return { kind: "defer", deferral: { ...deferralOfRamp, retryAfterMs: left, spreadMs: left, freshForMs: left } };
+  const left = Math.max(1, Math.ceil(decision.freshForMs - past));
+  return { kind: "defer", retryAfterMs: left, spreadMs: left, reason: "ramping", freshForMs: left, admission: null };
 }
-
-const deferralOfRamp = { reason: "ramping", admission: null } as const;

@@ -1,11 +1,11 @@
 /**
  * Calls of an object, each with a time limit, with faults as errors.
  *
- * No call is repeated here: a report without a lease counts twice when it arrives twice. The runtime itself repeats only
- * the calls that cannot have reached the object.
+ * No call is repeated here. The runtime itself repeats only the calls that cannot have reached the object.
  */
 import { BreakerError, type Reply, messageOf } from "../contract/faults.js";
 import type { HalfOpen } from "../object/durable-object.js";
+import { afterwards } from "./background.js";
 
 /** The binding of the Durable Object class, or of a class that extends it, with any environment. */
 export type BreakerNamespace = DurableObjectNamespace<HalfOpen<any>>;
@@ -18,10 +18,8 @@ export interface Place {
   jurisdiction?: DurableObjectJurisdiction | undefined;
 }
 
-type Stub = DurableObjectStub<HalfOpen>;
-
 /** A method of an object, called. */
-export type Method<T> = (object: Stub) => PromiseLike<Reply<T>>;
+export type Method<T> = (object: DurableObjectStub<HalfOpen>) => PromiseLike<Reply<T>>;
 
 /** Calls of one object. */
 export class Rpc {
@@ -38,38 +36,35 @@ export class Rpc {
   }
 
   /**
-   * Calls the object. Where the time is up first, `late` gets the answer that may still come.
+   * Calls the object. `learn` also gets an answer that comes too late for the caller.
    *
    * @throws BreakerError the object's fault, or `unreachable`
    */
-  async call<T>(method: Method<T>, late?: (answer: Promise<Reply<T>>) => void): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | null = null;
-    const tooLate = new Promise<"too late">((resolve) => {
-      timer = setTimeout(() => resolve("too late"), this.#withinMs);
-    });
+  async call<T>(method: Method<T>, learn: (value: T, late: boolean) => unknown = () => {}): Promise<T> {
     // A stub that has failed once fails again, so each call has its own.
-    const answer = Promise.resolve(method(this.#stub()) as PromiseLike<Reply<T>>);
-    let reply: Reply<T> | "too late";
-    try {
-      reply = await Promise.race([answer, tooLate]);
-    } catch (cause) {
-      throw unreachable(`the object could not be reached: ${messageOf(cause)}`, cause);
-    } finally {
-      if (timer !== null) clearTimeout(timer);
-    }
-    if (reply === "too late") {
-      if (late === undefined) answer.catch(() => {});
-      else late(answer);
+    const answer = Promise.resolve(method(this.#stub()));
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const limit = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), this.#withinMs);
+    });
+    const reply = await Promise.race([answer, limit])
+      .catch((cause: unknown) => {
+        throw unreachable(`the object could not be reached: ${messageOf(cause)}`, cause);
+      })
+      .finally(() => clearTimeout(timer));
+    if (reply === null) {
+      afterwards(answer.then((late) => (late.ok ? learn(late.value, true) : null)));
       throw unreachable(`the object did not answer within ${this.#withinMs} ms`);
     }
     if (!reply.ok) throw new BreakerError(reply.fault);
+    learn(reply.value, false);
     return reply.value;
   }
 
-  #stub(): Stub {
+  #stub(): DurableObjectStub<HalfOpen> {
     const { locationHint } = this.#place;
     const id = this.#objects.idFromName(this.#name);
-    return this.#objects.get(id, locationHint === undefined ? {} : { locationHint }) as unknown as Stub;
+    return this.#objects.get(id, locationHint === undefined ? {} : { locationHint }) as unknown as DurableObjectStub<HalfOpen>;
   }
 }
 

@@ -82,6 +82,11 @@ export function faultOf(error: wit.Error): Fault {
   }
 }
 
+/** Whether a fault is the caller's own mistake. */
+export function isMistake({ code }: Fault | BreakerError): boolean {
+  return code === "invalid-dependency" || code === "invalid-argument";
+}
+
 /** The reply of a method: its value, or the fault that it throws. */
 export function replyOf<T>(work: () => T): Reply<T> {
   try {

@@ -36,9 +36,12 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
     return replyOf(() => this.#acquire(dependency, caller));
   }
 
-  /** The same, after the outcomes that an isolate has counted are reported. */
-  settleAndAcquire(dependency: string, caller: string, batch: Batch): Reply<Settled<Decision>> {
-    return replyOf(() => ({ receipts: this.#settle(dependency, batch), decision: this.#acquire(dependency, caller) }));
+  /** The same, after the outcomes that an isolate has counted are reported, where there are any. */
+  settleAndAcquire(dependency: string, caller: string, batch: Batch | null): Reply<Settled<Decision>> {
+    return replyOf(() => {
+      const receipts = batch === null ? [] : this.#settle(dependency, batch);
+      return { receipts, decision: this.#acquire(dependency, caller) };
+    });
   }
 
   /** Reports the outcomes that an isolate has counted. While closed the answer also holds the decision for a further call. */

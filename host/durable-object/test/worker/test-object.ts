@@ -112,8 +112,8 @@ export class TestObject extends HalfOpen {
     return super.acquire(dependency, caller);
   }
 
-  override settleAndAcquire(dependency: string, caller: string, batch: Batch): Reply<Settled<Decision>> {
-    this.#note(`settleAndAcquire ${encode(batch?.settled)}`);
+  override settleAndAcquire(dependency: string, caller: string, batch: Batch | null): Reply<Settled<Decision>> {
+    this.#note(batch === null ? "acquire" : `settleAndAcquire ${encode(batch?.settled)}`);
     return super.settleAndAcquire(dependency, caller, batch);
   }
 
