@@ -1,21 +1,27 @@
 //! The scenarios through local admission: as a program that embeds a breaker sees them.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use halfopen::replay::{Answer, Replay, Scenario};
+use halfopen::engine::{Answer, Operation, Request};
 use halfopen::store::MemoryStore;
-use halfopen::{Breaker, Clock as _, Decision, Host, ManualClock, Mode, Outcome, PermitGuard, Policy, Ramp};
+use halfopen::{
+    Admission, Breaker, BreakerError, Clock as _, Decision, Host, ManualClock, Mode, OpenError, Outcome, Permit,
+    PermitGuard, Policy, Receipt, Recorded, State, Verdict,
+};
+use halfopen_contract::types::{self, Probe, millis};
+use halfopen_replay::{Replay, Scenario, Setup, StepAnswer, Target};
 use serde_json::{Value, json};
 
-/// Those that do not hold with `fresh_ms = 250`, each with its reason. There is one way to fail: a success that is handed
-/// over later is dated when it is handed over, and judged together with others. Whatever speaks to the store hands over
-/// before, so that a process always sees what it has counted.
+/// The files that do not hold with `fresh_ms = 250`, each with its reason. There is one reason: a success that is flushed
+/// later is dated when it is flushed, and judged together with others. Every operation that goes to the store flushes before,
+/// so that a process always sees its own successes.
 const LATER: &[(&str, &str)] = &[(
     "successes-leave-the-time-window",
-    "the success of 50 ms is handed over at 250 ms, so that it leaves the window 200 ms later than it should",
+    "the success of 50 ms is flushed at 250 ms, so that it leaves the window 200 ms later than it should",
 )];
 
 /// The files of `tests/scenarios/`, and those of the folder that `HALFOPEN_SCENARIOS` names, if it is set.
@@ -34,7 +40,8 @@ fn with_fresh_ms(file: &Path, fresh_ms: u64) -> Vec<u8> {
     let text = std::fs::read_to_string(file).unwrap();
     let lines = text.lines().enumerate().map(|(number, line)| {
         let Ok(Value::Object(mut step)) = serde_json::from_str(line) else { return line.to_owned() };
-        if number == 0 || step.get("do").is_some_and(|action| action == "configure") {
+        let is_taken_back = step.get("policy").is_some_and(Value::is_null);
+        if number == 0 || step.get("do").is_some_and(|action| action == "configure") && !is_taken_back {
             let policy = step.entry("policy").or_insert_with(|| Value::Object(serde_json::Map::new()));
             policy["fresh_ms"] = fresh_ms.into();
         }
@@ -43,44 +50,121 @@ fn with_fresh_ms(file: &Path, fresh_ms: u64) -> Vec<u8> {
     lines.collect::<Vec<_>>().join("\n").into_bytes()
 }
 
-/// The same, where an inspection after each report has what was counted handed over at once.
-fn handing_over_at_once(text: &[u8]) -> Vec<u8> {
+/// The same, with an inspection after each report, which flushes the successes at once.
+fn flushing_at_once(text: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(text).unwrap();
     let lines = text.lines().flat_map(|line| {
         let step: Value = serde_json::from_str(line).unwrap();
         let reports = step["do"] == "report" || step["do"] == "tally";
-        let mut look = json!({"at": step["at"], "do": "inspect"});
+        let mut inspect = json!({"at": step["at"], "do": "inspect"});
         if let Some(dependency) = step.get("dependency") {
-            look["dependency"] = dependency.clone();
+            inspect["dependency"] = dependency.clone();
         }
-        std::iter::once(line.to_owned()).chain(reports.then(|| look.to_string()))
+        std::iter::once(line.to_owned()).chain(reports.then(|| inspect.to_string()))
     });
     lines.collect::<Vec<_>>().join("\n").into_bytes()
 }
 
-/// What goes wrong in a scenario through local admission; none where it holds.
-fn wrong(text: &[u8]) -> Option<String> {
-    let report = Replay::in_memory().local_admission(true).run(&Scenario::parse(text).unwrap()).unwrap();
-    let why = || report.failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    (!report.holds()).then(why)
+/// A host with local admission, as a program uses it: with a guard for each permit.
+struct LocalTarget {
+    host: Host,
+    guards: Vec<(Arc<str>, PermitGuard)>,
 }
 
-/// The names of those that do not hold, with what went wrong.
+impl LocalTarget {
+    fn open(setup: Setup) -> Result<Box<dyn Target>, OpenError> {
+        let builder = Host::builder().native().shared_store(setup.store).clock(setup.clock).seed(setup.seed);
+        let host = builder.namespace(&setup.namespace).default_policy(setup.default_policy).build()?;
+        Ok(Box::new(LocalTarget { host, guards: Vec::new() }))
+    }
+
+    /// The decision as plain data. Its guard is kept.
+    fn keep(&mut self, dependency: &Arc<str>, decision: Decision) -> types::Decision {
+        let (plain, guard) = match decision {
+            Decision::Defer(deferral) => return types::Decision::Defer(deferral),
+            Decision::Probe(guard) => {
+                let expires_in = guard.expires_in().map_or(0, millis);
+                let slower_than = guard.slower_than().map(millis);
+                (types::Decision::Probe(Probe { permit: guard.permit(), expires_in, slower_than }), guard)
+            }
+            Decision::Proceed(guard) => {
+                let (fresh_for, percent) = (millis(guard.fresh_for()), guard.percent());
+                let slower_than = guard.slower_than().map(millis);
+                let admission = Admission { permit: guard.permit(), fresh_for, percent, slower_than };
+                (types::Decision::Proceed(admission), guard)
+            }
+        };
+        self.guards.push((dependency.clone(), guard));
+        plain
+    }
+
+    fn guard(&mut self, dependency: &str, permit: Permit) -> Option<PermitGuard> {
+        let is_it = |(of, guard): &(Arc<str>, PermitGuard)| **of == *dependency && guard.permit() == permit;
+        let at = self.guards.iter().position(is_it)?;
+        Some(self.guards.swap_remove(at).1)
+    }
+}
+
+impl Target for LocalTarget {
+    fn run(&mut self, request: &Request) -> Result<Answer, BreakerError> {
+        let breaker = self.host.breaker(&*request.dependency);
+        let (permit, report) = match request.operation.clone() {
+            Operation::Acquire { caller } => {
+                let decision = breaker.caller(&*caller).acquire()?;
+                return Ok(Answer::Decision(self.keep(&request.dependency, decision)));
+            }
+            Operation::Report { permit, report } => (permit, report),
+            Operation::Release { permit } => (permit, Outcome::Ignored.into()),
+            other => return breaker.perform(other),
+        };
+        let Some(guard) = self.guard(&request.dependency, permit) else {
+            return breaker.perform(request.operation.clone());
+        };
+        Ok(Answer::Receipt(match guard.report(report)? {
+            Recorded::Now(receipt) => receipt,
+            // It counts, as far as the caller can see.
+            Recorded::Later | Recorded::Nothing => {
+                Receipt { verdict: Verdict::Applied, state: State::Closed, next_due: None }
+            }
+        }))
+    }
+}
+
+impl Drop for LocalTarget {
+    fn drop(&mut self) {
+        // The permits stay out.
+        self.guards.drain(..).for_each(|(_, guard)| drop(guard.into_permit()));
+    }
+}
+
+/// A replay through local admission, or without it.
+fn replay(local_admission: bool) -> Replay {
+    if local_admission { Replay::new(LocalTarget::open) } else { Replay::host(|host| host.native()) }
+}
+
+/// The failures of a scenario through local admission; none where it holds.
+fn failures(text: &[u8]) -> Option<String> {
+    let summary = replay(true).run(&Scenario::parse(text).unwrap()).unwrap();
+    let why = || summary.failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    (!summary.holds()).then(why)
+}
+
+/// The names of the files that do not hold, with their failures.
 fn failing(prepare: impl Fn(&Path) -> Vec<u8>) -> Vec<(String, String)> {
     let failing = files().into_iter().filter_map(|file| {
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        Some((name, wrong(&prepare(&file))?))
+        Some((name, failures(&prepare(&file))?))
     });
     failing.collect()
 }
 
 #[test]
-fn asking_every_time_all_of_them_hold() {
+fn without_cached_decisions_all_scenarios_hold() {
     assert_eq!(failing(|file| with_fresh_ms(file, 0)), []);
 }
 
 #[test]
-fn with_fresh_ms_only_those_fail_that_need_a_success_at_once() {
+fn cached_decisions_fail_only_what_needs_a_success_at_once() {
     let failing = failing(|file| with_fresh_ms(file, 250));
     let names: Vec<&str> = failing.iter().map(|(name, _)| name.as_str()).collect();
     let listed: Vec<&str> = LATER.iter().map(|(name, _)| *name).collect();
@@ -88,12 +172,11 @@ fn with_fresh_ms_only_those_fail_that_need_a_success_at_once() {
 }
 
 #[test]
-fn with_fresh_ms_and_successes_handed_over_at_once_all_of_them_hold() {
-    assert_eq!(failing(|file| handing_over_at_once(&with_fresh_ms(file, 250))), []);
+fn with_cached_decisions_and_a_flush_at_once_all_hold() {
+    assert_eq!(failing(|file| flushing_at_once(&with_fresh_ms(file, 250))), []);
 }
 
-/// A scenario of so many random steps, without expectations. Where a success is handed over later, none of its rules
-/// depends on when: no rates, a window that nothing leaves, no override that ends by itself.
+/// A scenario of random steps, without expectations. Where a success is flushed later, none of its rules depends on when: no rates, a window that nothing leaves, no override that ends by itself.
 fn random(seed: u64, fresh_ms: u64) -> Vec<u8> {
     let mut random = Rng::with_seed(seed);
     let later = fresh_ms > 0;
@@ -149,8 +232,8 @@ fn random(seed: u64, fresh_ms: u64) -> Vec<u8> {
     lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n").into_bytes()
 }
 
-/// What each step is answered. Epochs and tokens are told by the order in which they appear: those of a new record begin
-/// with its version, and where several successes are handed over in one commit there are fewer versions.
+/// The answer to each step. Epochs and tokens are named by the order in which they appear: those of a new record begin with
+/// its version, and where several successes are flushed in one commit there are fewer versions.
 fn answers(text: &[u8], local_admission: bool) -> Vec<String> {
     let scenario = Scenario::parse(text).unwrap();
     let (mut answers, mut seen) = (Vec::new(), Vec::new());
@@ -162,21 +245,26 @@ fn answers(text: &[u8], local_admission: bool) -> Vec<String> {
         });
         format!("#{place}")
     };
-    let replay = Replay::in_memory().local_admission(local_admission);
-    let show = |answer: &Answer<'_>| {
+    let show = |answer: &StepAnswer<'_>| {
         let mut last = "";
         let words = answer.text.split(' ').map(|word| {
             let of_record = ["epoch", "token"].contains(&std::mem::replace(&mut last, word));
             if of_record { named(word) } else { word.to_owned() }
         });
-        answers.push(format!("{}: {}", answer.line, words.collect::<Vec<_>>().join(" ")));
+        // From memory it is the rest of the wait; the engine gives the whole wait each time.
+        let text = match answer.text.strip_suffix("; forced-open") {
+            Some(_) => "defer; forced-open".to_owned(),
+            None => words.collect::<Vec<_>>().join(" "),
+        };
+        answers.push(format!("{}: {text}", answer.line));
+        ControlFlow::Continue(())
     };
-    replay.run_showing(&scenario, show).unwrap();
+    replay(local_admission).run_showing(&scenario, show).unwrap();
     answers
 }
 
 #[test]
-fn whatever_the_steps_the_answers_are_those_of_the_component() {
+fn the_answers_are_those_of_the_engine_whatever_the_steps() {
     for fresh_ms in [0, 250] {
         for seed in 0..400 {
             let text = random(seed, fresh_ms);
@@ -188,34 +276,28 @@ fn whatever_the_steps_the_answers_are_those_of_the_component() {
     }
 }
 
-/// A process: its host, its breaker, and the calls that are under way.
+/// A process: its breaker, and the calls that it is making.
 struct Process {
     breaker: Breaker,
     calls: Vec<PermitGuard>,
 }
 
-/// Whatever some processes do, at each step one of them, and however their steps fall: from memory no call is admitted
-/// later than `fresh_ms` after its epoch has ended, and no lease is granted.
+/// Several processes, one of which does something at each step: from memory no call is admitted later than `fresh_ms` after
+/// its epoch has ended, and no lease is granted.
 #[test]
-fn of_several_processes_none_admits_later_than_fresh_ms_after_another_tripped_and_none_leases_from_memory() {
+fn no_process_admits_late_or_grants_a_lease_from_memory() {
     const PROBES: usize = 2;
     let mut admitted_late = 0;
     for seed in 0..200 {
         let mut random = Rng::with_seed(seed);
         let fresh_ms = [1, 20, 250][random.usize(..3)];
-        let policy = Policy {
-            fresh_ms,
-            consecutive_failures: 2,
-            probes: PROBES as u32,
-            open_ms: 30,
-            lease_ms: 100,
-            ramp: random.bool().then_some(Ramp { over_ms: 300, from_percent: 30 }),
-            ..Policy::default()
-        };
+        let policy =
+            Policy::new().fresh_ms(fresh_ms).consecutive_failures(2).probes(PROBES as u32).open_ms(30).lease_ms(100);
+        let policy = if random.bool() { policy.ramp(300, 30) } else { policy };
         let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::new(1_000_000)));
         let host = |local_admission| {
-            let builder = Host::builder().shared_store(store.clone()).clock(clock.clone()).seed(seed);
-            builder.default_policy(policy).local_admission(local_admission).build().unwrap()
+            let builder = Host::builder().shared_store(store.clone()).clock(clock.clone()).seed(seed).native();
+            builder.default_policy(policy.clone()).local_admission(local_admission).build().unwrap()
         };
         let observer = host(false).breaker("a");
         let start = || Process { breaker: host(true).breaker("a"), calls: Vec::new() };
@@ -248,12 +330,12 @@ fn of_several_processes_none_admits_later_than_fresh_ms_after_another_tripped_an
                 55..90 if !process.calls.is_empty() => {
                     let call = process.calls.swap_remove(random.usize(..process.calls.len()));
                     let outcome = [Outcome::Success, Outcome::Failure, Outcome::Ignored][random.usize(..3)];
-                    call.report(outcome, None).unwrap();
+                    call.report(outcome).unwrap();
                 }
                 90..92 => drop(process.breaker.force(Mode::Open, None, "").unwrap()),
                 92..97 => drop(process.breaker.force(Mode::None, None, "").unwrap()),
                 97 => {
-                    // A crash: nothing is said any more.
+                    // A crash: nothing is reported.
                     let crashed = std::mem::replace(process, start());
                     std::mem::forget(crashed);
                 }

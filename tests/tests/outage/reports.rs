@@ -1,8 +1,8 @@
-//! What became of calls meanwhile.
+//! Outcomes of calls during an outage.
 
 use std::time::Duration;
 
-use halfopen::{BreakerError, CallError, Decision, Mode, Outcome, PermitGuard, Policy, Recorded, State, StoreError};
+use halfopen::{BreakerError, CallError, Decision, Mode, Outcome, PermitGuard, Recorded, State, StoreError};
 use halfopen_tests::breakers::{make_due, policy, until};
 use halfopen_tests::proxy::Fate;
 
@@ -25,7 +25,7 @@ fn probing(breaker: &halfopen::Breaker) -> PermitGuard {
     }
 }
 
-pub fn a_failure_is_counted_after_it_and_may_trip(way: &Way) {
+pub fn a_failure_is_counted_after_the_outage_and_may_trip(way: &Way) {
     let scene = Scene::new(way);
     let breaker = scene.breaker(&policy());
     let guard = admitted(&breaker);
@@ -37,9 +37,9 @@ pub fn a_failure_is_counted_after_it_and_may_trip(way: &Way) {
     assert_eq!(other.history(10).unwrap().len(), 1);
 }
 
-pub fn outcomes_of_calls_that_memory_admits_all_count_after_it_once(way: &Way) {
+pub fn outcomes_of_calls_from_memory_all_count_once(way: &Way) {
     let scene = Scene::new(way);
-    let policy = Policy { consecutive_failures: 0, fresh_ms: 3_600_000, ..policy() };
+    let policy = policy().consecutive_failures(0).fresh_ms(3_600_000);
     let breaker = scene.breaker(&policy);
     assert_eq!(breaker.call(|| Ok::<_, ()>(1)), Ok(1));
     scene.cut();
@@ -50,13 +50,13 @@ pub fn outcomes_of_calls_that_memory_admits_all_count_after_it_once(way: &Way) {
     scene.mend();
     let other = scene.other(&policy);
     until("the failures are counted", || (other.inspect().ok()?.failures == 5).then_some(()));
-    // What it has counted since goes with the last handle.
+    // The successes since then are flushed by the last handle.
     drop(breaker);
     let seen = other.inspect().unwrap();
     assert_eq!((seen.calls, seen.failures, seen.failures_in_row), (11, 5, 0));
 }
 
-pub fn a_probes_success_closes_the_breaker_after_it(way: &Way) {
+pub fn a_probes_success_closes_the_breaker_after_the_outage(way: &Way) {
     let scene = Scene::new(way);
     let breaker = scene.breaker(&policy());
     make_due(&breaker);
@@ -68,7 +68,7 @@ pub fn a_probes_success_closes_the_breaker_after_it(way: &Way) {
     until("the breaker is closed", || (other.inspect().ok()?.state == State::Closed).then_some(()));
 }
 
-pub fn a_probe_that_is_given_up_in_it_gives_its_lease_back_after_it(way: &Way) {
+pub fn a_dropped_probe_gives_its_lease_back_after_the_outage(way: &Way) {
     let scene = Scene::new(way);
     let breaker = scene.breaker(&policy());
     make_due(&breaker);
@@ -82,7 +82,7 @@ pub fn a_probe_that_is_given_up_in_it_gives_its_lease_back_after_it(way: &Way) {
 
 pub fn a_probes_result_after_the_end_of_its_lease_changes_nothing(way: &Way) {
     let scene = Scene::new(way);
-    let policy = Policy { lease_ms: LEASE_MS, ..policy() };
+    let policy = policy().lease_ms(LEASE_MS);
     let breaker = scene.breaker(&policy);
     make_due(&breaker);
     let guard = probing(&breaker);
@@ -96,7 +96,7 @@ pub fn a_probes_result_after_the_end_of_its_lease_changes_nothing(way: &Way) {
         Ok(Decision::Defer(_)) | Err(_) => None,
         Ok(Decision::Proceed(_)) => panic!("the breaker is closed"),
     });
-    // Its last attempt goes with the last handle.
+    // The last attempt is made by the last handle.
     drop(breaker);
     let seen = other.inspect().unwrap();
     assert_eq!((seen.state, seen.leases.len()), (State::HalfOpen, 1));
@@ -104,7 +104,7 @@ pub fn a_probes_result_after_the_end_of_its_lease_changes_nothing(way: &Way) {
 }
 
 pub fn a_call_returns_its_own_result(way: &Way) {
-    for policy in [policy(), Policy { fresh_ms: 3_600_000, ..policy() }] {
+    for policy in [policy(), policy().fresh_ms(3_600_000)] {
         let scene = Scene::new(way);
         let breaker = scene.breaker(&policy);
         let cut = || scene.cut();
@@ -128,13 +128,13 @@ pub fn a_call_returns_its_own_result(way: &Way) {
     }
 }
 
-pub fn a_host_that_closes_in_it_ends_and_after_it_has_told_everything(way: &Way) {
+pub fn a_host_that_closes_delivers_if_it_can_and_ends(way: &Way) {
     let scene = Scene::new(way);
     let breaker = scene.breaker(&policy());
     let guard = admitted(&breaker);
     scene.cut();
     assert_eq!(guard.failure(), Ok(Recorded::Later));
-    // It comes to an end, and the failure is lost.
+    // It ends, and the failure is lost.
     drop(breaker);
     scene.mend();
     let other = until("it is back", || scene.other(&policy()).inspect().is_ok().then(|| scene.other(&policy())));
@@ -146,25 +146,25 @@ pub fn a_host_that_closes_in_it_ends_and_after_it_has_told_everything(way: &Way)
     assert_eq!(guard.failure(), Ok(Recorded::Later));
     scene.mend();
     drop(breaker);
-    assert_eq!(other.inspect().unwrap().state, State::Open, "when the last handle has gone, it has been told");
+    assert_eq!(other.inspect().unwrap().state, State::Open, "the last handle has delivered it");
 }
 
-pub fn a_plain_report_is_an_error_and_is_left_to_who_made_it(way: &Way) {
+pub fn a_plain_report_fails_and_is_left_to_its_caller(way: &Way) {
     let scene = Scene::new(way);
     let breaker = scene.breaker(&policy());
     let permit = admitted(&breaker).into_permit();
     scene.cut();
-    assert!(matches!(breaker.report(permit, Outcome::Failure, None), Err(BreakerError::Store(_))));
+    assert!(matches!(breaker.report(permit, Outcome::Failure), Err(BreakerError::Store(_))));
     scene.mend();
     drop(breaker);
     let other = scene.other(&policy());
     assert_eq!(until("it is back", || other.inspect().ok()).state, State::Closed);
 }
 
-pub fn what_may_have_been_counted_is_not_counted_twice(way: &Way) {
+pub fn an_outcome_in_doubt_is_not_counted_twice(way: &Way) {
     let scene = Scene::new(way);
     let (breaker, other) = (scene.breaker(&policy()), scene.other(&policy()));
-    // It goes into the record, however that is written: a commit is known by it.
+    // The note is in the record, whatever its format: the commit is known by it.
     breaker.force(Mode::Closed, None, &"n".repeat(80)).unwrap();
     let record = scene.record();
     let note = record.windows(40).find(|part| part.iter().all(|byte| *byte == part[0])).expect("the note");

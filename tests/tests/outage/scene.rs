@@ -7,47 +7,43 @@ use halfopen::store::Key;
 use halfopen::{Breaker, Host, HostBuilder, Policy};
 use halfopen_tests::breakers::address;
 use halfopen_tests::proxy::Proxy;
-use halfopen_tests::stores::{ETCD, POSTGRES};
+use halfopen_tests::stores::{ETCD, Kind, POSTGRES};
 use tempfile::TempDir;
 
-/// How a store is put out of reach.
-#[derive(Clone, Debug)]
+/// A way to put a store out of reach.
+#[derive(Clone, Copy, Debug)]
 pub enum Way {
     /// The folder of a SQLite file is moved away.
     Moved,
     /// The connections to a server are cut, and new ones too.
-    Cut(Server),
-    /// A server, or what is in between, says nothing any more.
-    Silent(Server),
-}
-
-/// A real server.
-#[derive(Clone, Debug)]
-pub struct Server {
-    name: &'static str,
-    address: String,
+    Cut(Kind),
+    /// A server, or the network, answers nothing any more.
+    Silent(Kind),
 }
 
 impl Way {
-    /// All that can be tested here.
-    pub fn all() -> Vec<Way> {
-        let servers = [POSTGRES, ETCD].into_iter().filter_map(|kind| {
-            let server = Server { name: kind.name, address: kind.address()? };
-            Some([Way::Cut(server.clone()), Way::Silent(server)])
-        });
-        std::iter::once(Way::Moved).chain(servers.flatten()).collect()
+    pub fn all() -> [Way; 5] {
+        [Way::Moved, Way::Cut(POSTGRES), Way::Silent(POSTGRES), Way::Cut(ETCD), Way::Silent(ETCD)]
+    }
+
+    /// Whether the environment names its server.
+    pub fn is_given(&self) -> bool {
+        match self {
+            Way::Moved => true,
+            Way::Cut(kind) | Way::Silent(kind) => kind.address().is_some(),
+        }
     }
 
     pub fn name(&self) -> String {
         match self {
             Way::Moved => "a SQLite file that is gone".to_owned(),
-            Way::Cut(Server { name, .. }) => format!("{name} cut off"),
-            Way::Silent(Server { name, .. }) => format!("{name} silent"),
+            Way::Cut(kind) => format!("{} cut off", kind.name),
+            Way::Silent(kind) => format!("{} silent", kind.name),
         }
     }
 
     pub fn is_postgres_cut(&self) -> bool {
-        matches!(self, Way::Cut(Server { name, .. }) if *name == POSTGRES.name)
+        matches!(self, Way::Cut(kind) if kind.name == POSTGRES.name)
     }
 }
 
@@ -69,8 +65,9 @@ impl Scene {
                 let address = address(&folder.path().join("store/breakers.db"));
                 (None, address.clone(), address)
             }
-            Way::Cut(Server { address, .. }) | Way::Silent(Server { address, .. }) => {
-                let port = port(address);
+            Way::Cut(kind) | Way::Silent(kind) => {
+                let address = kind.address().expect("its tests are ignored without a server");
+                let port = port(&address);
                 let proxy = Proxy::before(port);
                 let through = address.replace(&format!(":{port}/"), &format!(":{}/", proxy.port()));
                 // Of two limits of one name, the last one counts in one store, and one is too many in the other.
@@ -78,11 +75,11 @@ impl Scene {
                     same if same == through => format!("{same}&timeout=2s"),
                     shorter => shorter,
                 };
-                (Some(Arc::new(proxy)), address.clone(), through)
+                (Some(Arc::new(proxy)), address, through)
             }
         };
         let namespace = format!("test {:016x}", fastrand::u64(..));
-        Scene { way: way.clone(), folder, proxy, address, past, namespace }
+        Scene { way: *way, folder, proxy, address, past, namespace }
     }
 
     /// From now on the store cannot be reached.
@@ -116,18 +113,18 @@ impl Scene {
         store.load(Key { namespace: &self.namespace, dependency: "pay" }).unwrap().data.expect("there is a record")
     }
 
-    /// A host that the outage meets.
+    /// A host behind the outage.
     pub fn builder(&self, policy: &Policy) -> HostBuilder {
-        Host::builder().address(&self.address).namespace(&self.namespace).default_policy(*policy)
+        Host::builder().address(&self.address).namespace(&self.namespace).default_policy(policy.clone())
     }
 
     pub fn breaker(&self, policy: &Policy) -> Breaker {
         self.builder(policy).build().unwrap_or_else(|error| panic!("{}: {error}", self.way.name())).breaker("pay")
     }
 
-    /// Another process, which does not meet it, except where there is no way past it.
+    /// Another process, past the outage where there is a way past it.
     pub fn other(&self, policy: &Policy) -> Breaker {
-        let builder = Host::builder().address(&self.past).namespace(&self.namespace).default_policy(*policy);
+        let builder = Host::builder().address(&self.past).namespace(&self.namespace).default_policy(policy.clone());
         builder.build().unwrap_or_else(|error| panic!("{}: {error}", self.way.name())).breaker("pay")
     }
 }

@@ -62,9 +62,6 @@ impl Transitions {
     }
 
     /// Waits for the next transition for at most the given time; none where none came.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn next_timeout(&mut self, limit: Duration) -> Result<Option<Observed>, StoreError> {
         // A limit beyond the end of time is none.
         let until = Instant::now().checked_add(limit);

@@ -66,21 +66,8 @@ impl Breaker {
         }
     }
 
-    /// [`acquire`](Breaker::acquire) by the engine, whatever is known in memory.
-    ///
-    /// # Errors
-    /// As [`acquire`](Breaker::acquire).
-    pub fn acquire_fresh(&self) -> Result<Decision, BreakerError> {
-        self.flush();
-        let ticket = self.handle.local.as_ref().map(|local| local.ticket());
-        self.acquire_stored(ticket.as_ref())
-    }
-
     /// [`acquire`](Breaker::acquire) for async code: the store is read on a thread for blocking work. A permit that is dropped
     /// is given back on such a thread as well, so shortly after.
-    ///
-    /// # Errors
-    /// As [`acquire`](Breaker::acquire).
     pub async fn acquire_async(&self) -> Result<Decision, BreakerError> {
         loop {
             if let Some(decision) = self.recall() {

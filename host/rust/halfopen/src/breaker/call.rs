@@ -31,9 +31,6 @@ impl Breaker {
     }
 
     /// [`call`](Breaker::call) with a judgement of your own on what the result says about the dependency.
-    ///
-    /// # Errors
-    /// As [`call`](Breaker::call).
     #[inline(always)]
     pub fn call_with<T, E>(
         &self,
@@ -117,9 +114,6 @@ impl Breaker {
     }
 
     /// [`call_async`](Breaker::call_async) with a judgement of your own on what the result says about the dependency.
-    ///
-    /// # Errors
-    /// As [`call_async`](Breaker::call_async).
     pub async fn call_async_with<T, E, F>(
         &self,
         classify: impl FnOnce(&Result<T, E>) -> Outcome,

@@ -21,9 +21,6 @@ pub struct PolicyInForce {
 impl Breaker {
     /// Shows the dependency. It changes nothing and takes no lease; the successes that are counted in memory are flushed
     /// before.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn inspect(&self) -> Result<Inspection, BreakerError> {
         self.flush();
         let settled = self.run(Operation::Inspect)?;
@@ -36,9 +33,6 @@ impl Breaker {
     }
 
     /// The policy of the dependency, and whose it is.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn policy(&self) -> Result<PolicyInForce, BreakerError> {
         match self.run(Operation::Policy)?.answer {
             Answer::Policy(in_force) => {
@@ -58,42 +52,27 @@ impl Breaker {
     }
 
     /// Gives the dependency the host's default policy again. The state is kept.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn unset_policy(&self, note: &str) -> Result<Receipt, BreakerError> {
         self.act(Operation::Configure { policy: None, operator: self.operator_with(note) })
     }
 
     /// Forces a state, or takes an override back. With `lasting` the override ends by itself after that time.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn force(&self, mode: Mode, lasting: Option<Duration>, note: &str) -> Result<Receipt, BreakerError> {
         self.act(Operation::Force { mode, lasting: lasting.map(millis), operator: self.operator_with(note) })
     }
 
     /// Closes the breaker and removes its past; the policy stays. It also mends a damaged record.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn reset(&self, note: &str) -> Result<Receipt, BreakerError> {
         self.act(Operation::Reset { operator: self.operator_with(note) })
     }
 
     /// Removes the record, its history and its policy. Permits that are out stay stale. It also removes a damaged record.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn forget(&self, note: &str) -> Result<Receipt, BreakerError> {
         self.act(Operation::Forget { operator: self.operator_with(note) })
     }
 
     /// Removes the record if it is no longer needed, and returns whether it did: only while it is closed, with nothing forced
     /// and no policy of its own, and only if nothing was written to it for the given time. Permits that are out stay stale.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn prune(&self, idle: Duration) -> Result<bool, BreakerError> {
         self.flush();
         match self.run(Operation::Prune { idle: millis(idle), operator: self.operator_with("") })?.answer {
@@ -103,9 +82,6 @@ impl Breaker {
     }
 
     /// The newest transitions, at most `limit`, oldest first.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn history(&self, limit: usize) -> Result<Vec<Transition>, StoreError> {
         let inner = &self.handle.inner;
         let key = Key { namespace: inner.namespace(), dependency: self.dependency() };

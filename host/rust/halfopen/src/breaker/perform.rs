@@ -10,9 +10,6 @@ impl Breaker {
     /// others. The typed operations of this handle do the same.
     ///
     /// A permit in the answer is not given back by itself.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn perform(&self, operation: Operation) -> Result<Answer, BreakerError> {
         match operation {
             Operation::Acquire { caller } => {

@@ -98,36 +98,24 @@ impl PermitGuard {
     }
 
     /// Reports a success that took from the grant of the permit until now.
-    ///
-    /// # Errors
-    /// As [`report`](PermitGuard::report).
     pub fn success(self) -> Result<Recorded, BreakerError> {
         let report = self.timed(Outcome::Success);
         self.report(report)
     }
 
     /// Reports a failure that took from the grant of the permit until now.
-    ///
-    /// # Errors
-    /// As [`report`](PermitGuard::report).
     pub fn failure(self) -> Result<Recorded, BreakerError> {
         let report = self.timed(Outcome::Failure);
         self.report(report)
     }
 
     /// Reports a call that was given up after a time limit.
-    ///
-    /// # Errors
-    /// As [`report`](PermitGuard::report).
     pub fn timed_out(self) -> Result<Recorded, BreakerError> {
         let report = self.timed(Outcome::Timeout);
         self.report(report)
     }
 
     /// Gives the permit back: the call says nothing about the dependency.
-    ///
-    /// # Errors
-    /// As [`report`](PermitGuard::report).
     pub fn ignore(self) -> Result<Recorded, BreakerError> {
         self.report(Outcome::Ignored)
     }
@@ -149,9 +137,6 @@ impl PermitGuard {
 
     /// [`report`](PermitGuard::report) for async code: the store is written on a thread for blocking work. Once this has been
     /// polled the report is made, even if the future is dropped.
-    ///
-    /// # Errors
-    /// As [`report`](PermitGuard::report).
     pub async fn report_async(mut self, report: impl Into<Report>) -> Result<Recorded, BreakerError> {
         let report = report.into();
         let admitted = self.terms.without_lease();
@@ -165,9 +150,6 @@ impl PermitGuard {
     }
 
     /// Renews the lease once. See [`Breaker::renew`].
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn renew(&self) -> Result<Receipt, BreakerError> {
         self.breaker.renew(self.terms.permit)
     }

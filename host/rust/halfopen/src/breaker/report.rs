@@ -25,9 +25,6 @@ impl Breaker {
     }
 
     /// Reports the outcomes of many closed-state calls at once. They are judged once, after all of them are counted.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn report_tally(&self, permit: Permit, mut tally: Tally) -> Result<Receipt, BreakerError> {
         if tally.caller.is_empty() && tally.failures + tally.slow_failures > 0 {
             tally.caller = self.handle.caller.to_string();
@@ -37,17 +34,11 @@ impl Breaker {
     }
 
     /// Lets a live lease start anew. It never lasts longer than the policy's `probe_max_ms` after its grant.
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn renew(&self, permit: Permit) -> Result<Receipt, BreakerError> {
         self.receipt(Operation::Renew { permit })
     }
 
     /// Gives a permit back unused; the same as reporting [`Outcome::Ignored`].
-    ///
-    /// # Errors
-    /// [`BreakerError`].
     pub fn release(&self, permit: Permit) -> Result<Receipt, BreakerError> {
         self.receipt(Operation::Release { permit })
     }

@@ -38,9 +38,6 @@ impl Host {
     }
 
     /// The dependencies that have a record in this namespace, sorted by their bytes.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn list(&self) -> Result<Vec<String>, StoreError> {
         self.inner.runner.executor.store.list(self.namespace())
     }
@@ -52,9 +49,6 @@ impl Host {
     }
 
     /// Removes all records of the namespace, with their history. Permits that are out stay stale.
-    ///
-    /// # Errors
-    /// Those of the store.
     pub fn remove_namespace(&self) -> Result<(), StoreError> {
         let removed = self.inner.runner.executor.store.remove_namespace(self.namespace());
         // What was counted goes with the records.

@@ -151,5 +151,4 @@ fn decode(words: [u64; WORDS]) -> (CachedDecision, u32) {
 }
 
 #[cfg(test)]
-#[path = "decision_cell_tests.rs"]
 mod tests;

@@ -137,13 +137,6 @@ impl LocalBreaker {
         Entry::Acquire(Ticket { local: self.clone(), ended: gate.ended })
     }
 
-    /// Lets a caller run an acquire whatever the others do.
-    pub fn ticket(self: &Arc<Self>) -> Ticket {
-        let mut gate = self.gate();
-        gate.running += 1;
-        Ticket { local: self.clone(), ended: gate.ended }
-    }
-
     /// Counts a success.
     #[inline]
     pub fn count(&self, generation: u32, slow: bool) -> Added {

@@ -15,6 +15,7 @@ mod flush_timers;
 mod pending_report;
 mod pending_reports;
 mod queue;
+mod successes;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,18 +23,14 @@ use std::time::{Duration, Instant};
 
 use halfopen_contract::BreakerError;
 use halfopen_contract::engine::{Operation, Request};
-use halfopen_contract::store::Snapshot;
 use halfopen_contract::time::Backoff;
 use halfopen_contract::types::{Permit, Report, Tally};
 
 use crate::commit::Runner;
 use crate::events;
-use crate::local_admission::{DueSuccesses, LocalAdmission, LocalBreaker};
+use crate::local_admission::LocalAdmission;
 use pending_report::{Content, PendingReport, ReportKey};
 use queue::{Queue, Work};
-
-/// A call that comes within this time of the end of a decision brings the record along, which saves a load.
-const GRACE: Duration = Duration::from_millis(10);
 
 /// The most that closing goes on while the store takes reports. A report that it does not take ends it.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -64,71 +61,6 @@ impl Outbox {
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Flushes the successes of a dependency, now and on this thread. `snapshot` is the record, where it was read a moment
-    /// ago.
-    pub fn flush(self: &Arc<Self>, local: &LocalBreaker, snapshot: Option<Snapshot>) {
-        if let Some(due) = local.flush() {
-            self.report_successes(local, due, snapshot);
-        }
-    }
-
-    /// Flushes the successes of a dependency, on the outbox's thread where there is one.
-    pub fn flush_soon(self: &Arc<Self>, local: &Arc<LocalBreaker>, snapshot: Option<Snapshot>) {
-        if !local.has_successes() {
-            return;
-        }
-        let mut queue = self.queue();
-        if self.has_thread(&mut queue) {
-            queue.timers.set(local, Duration::ZERO, snapshot);
-            return self.wake.notify_one();
-        }
-        drop(queue);
-        self.flush(local, snapshot);
-    }
-
-    /// Sets a timer that flushes the successes of a dependency after the end of its cached decision.
-    pub fn set_timer(self: &Arc<Self>, local: &Arc<LocalBreaker>) {
-        let Some(admission) = &self.local else { return };
-        let left = local.left(&*self.runner.executor.clock, admission.resolution);
-        if !self.runs && left.is_zero() {
-            return self.flush(local, None);
-        }
-        let mut queue = self.queue();
-        let has_timer = local.successes().is_some_and(|successes| successes.has_timer());
-        if !has_timer && self.has_thread(&mut queue) {
-            queue.timers.set(local, left + GRACE, None);
-            self.wake.notify_one();
-        }
-    }
-
-    /// Reports successes that were taken out of their counter.
-    pub fn report_successes(self: &Arc<Self>, local: &LocalBreaker, due: DueSuccesses, snapshot: Option<Snapshot>) {
-        if self.reports_wait() {
-            return self.add_tally(&local.dependency, due.epoch, due.tally());
-        }
-        let operation = Operation::ReportTally { permit: due.permit(), tally: due.tally() };
-        let request = Request { dependency: local.dependency.clone(), operation };
-        match self.runner.run(&request, snapshot).0 {
-            Ok(settled) => {
-                self.retry_now();
-                if let Some(older) = local.learn(&settled) {
-                    self.report_successes(local, older, None);
-                }
-            }
-            Err(error) => self.keep_successes(&local.dependency, due, &error),
-        }
-    }
-
-    /// Keeps successes that the store did not take. Successes that it may have counted must not be counted twice.
-    pub fn keep_successes(self: &Arc<Self>, dependency: &Arc<str>, due: DueSuccesses, error: &BreakerError) {
-        if error.changed_nothing() {
-            events::postponed(&self.runner.executor.namespace, dependency, error);
-            self.add_tally(dependency, due.epoch, due.tally());
-        } else {
-            events::unreported(&self.runner.executor.namespace, dependency, error);
-        }
     }
 
     /// Whether a report without a lease had better be added than made: the store is out of reach, or others wait before it.

@@ -178,17 +178,6 @@ fn switched_off_every_call_and_outcome_reaches_the_store() {
 }
 
 #[test]
-fn a_fresh_acquire_runs_the_engine() {
-    let machine = Machine::new(plain());
-    let (one, other) = (machine.process().breaker("a"), machine.process().breaker("a"));
-    succeed(&one);
-    other.force(Mode::Open, None, "").unwrap();
-    succeed(&one);
-    assert!(matches!(one.acquire_fresh().unwrap(), Decision::Defer(_)));
-    assert_eq!(refused(&one).reason, DeferReason::ForcedOpen, "and the others act on its answer");
-}
-
-#[test]
 fn async_callers_share_one_decision_too() {
     let machine = Machine::new(plain());
     let breaker = machine.process().breaker("a");
@@ -216,7 +205,8 @@ fn behind_a_store_slower_than_fresh_ms_no_caller_waits_in_line() {
     let local = breaker.handle.local.clone().unwrap();
     for (ms, shared) in [(400, false), (249, true), (250, false)] {
         takes.store(ms, SeqCst);
-        drop(breaker.acquire_fresh().unwrap());
+        local.end();
+        drop(breaker.acquire().unwrap());
         let entries = [local.enter(), local.enter()];
         assert_eq!(matches!(entries[1], Entry::Wait(_)), shared, "{ms} ms");
     }
