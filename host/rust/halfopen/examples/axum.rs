@@ -62,20 +62,20 @@ async fn charge() -> (StatusCode, &'static str) {
 fn visit(server: SocketAddr) -> std::io::Result<()> {
     println!("The provider is down. Three requests reach it, the others do not:");
     for _ in 0..5 {
-        println!("  /charge  {}", ask(server, "/charge")?);
+        println!("  /charge  {}", request(server, "/charge")?);
     }
-    println!("  /health  {}", ask(server, "/health")?);
+    println!("  /health  {}", request(server, "/health")?);
     println!("It has healed. The first request after the window is the probe:");
     UP.store(true, Ordering::Relaxed);
     std::thread::sleep(Duration::from_millis(500));
     for _ in 0..2 {
-        println!("  /charge  {}", ask(server, "/charge")?);
+        println!("  /charge  {}", request(server, "/charge")?);
     }
     Ok(())
 }
 
 /// The status of the response, and its `Retry-After`.
-fn ask(server: SocketAddr, path: &str) -> std::io::Result<String> {
+fn request(server: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(server)?;
     write!(stream, "GET {path} HTTP/1.1\r\nhost: {server}\r\nconnection: close\r\n\r\n")?;
     let mut response = String::new();

@@ -11,7 +11,7 @@ use halfopen::{Decision, Host, conformance};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store = Arc::new(MyStore::default());
     let broken = conformance::check(&|| store.clone());
-    assert!(broken.is_empty(), "the store does not do what it owes: {broken:?}");
+    assert!(broken.is_empty(), "the store does not meet its obligations: {broken:?}");
     println!("the store meets all {} obligations", conformance::obligations().len());
 
     let host = Host::builder().shared_store(store).build()?;

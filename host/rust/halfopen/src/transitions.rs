@@ -45,7 +45,7 @@ pub struct Transitions {
     waiting: Waiting,
 }
 
-/// What the stream waits for.
+/// The work that the stream waits for.
 enum Waiting {
     Nothing,
     Page(Blocking<Result<Page, StoreError>>),

@@ -30,9 +30,9 @@ pub enum Decision {
 
 impl Decision {
     /// Settles a permit that is dropped on another thread.
-    fn settle_elsewhere(mut self) -> Self {
+    fn settle_in_background(mut self) -> Self {
         if let Decision::Proceed(guard) | Decision::Probe(guard) = &mut self {
-            guard.settle_elsewhere();
+            guard.settle_in_background();
         }
         self
     }
@@ -71,17 +71,17 @@ impl Breaker {
     pub async fn acquire_async(&self) -> Result<Decision, BreakerError> {
         loop {
             if let Some(decision) = self.recall() {
-                return Ok(self.hand_out(decision).settle_elsewhere());
+                return Ok(self.hand_out(decision).settle_in_background());
             }
             match self.enter() {
                 Next::Acquire(ticket) => {
                     let breaker = self.share();
-                    // Settled elsewhere from the start: a task without a waiting future drops the decision.
-                    let acquire = move || breaker.acquire_stored(ticket.as_ref()).map(Decision::settle_elsewhere);
+                    // Settled in the background from the start: a task without a waiting future drops the decision.
+                    let acquire = move || breaker.acquire_stored(ticket.as_ref()).map(Decision::settle_in_background);
                     return blocking::unblock(acquire).await;
                 }
                 Next::Wait(answered) => answered.await,
-                Next::Answer(decision) => return Ok(self.hand_out(decision).settle_elsewhere()),
+                Next::Answer(decision) => return Ok(self.hand_out(decision).settle_in_background()),
             }
         }
     }

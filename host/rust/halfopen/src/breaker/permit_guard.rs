@@ -30,21 +30,21 @@ pub struct PermitGuard {
 enum OnDrop {
     Settle,
     /// Settle on another thread, so that the one that drops does not wait.
-    SettleElsewhere,
+    SettleInBackground,
     Nothing,
 }
 
 impl PermitGuard {
     pub(super) fn new(breaker: &Breaker, terms: PermitTerms) -> Self {
-        // Where slow calls are not told apart the time makes no difference, and reading a clock is most of what a call costs.
+        // Where the policy has no slow calls the time makes no difference, and reading a clock is most of what a call costs.
         let is_timed = terms.generation.is_none() || terms.slower_than.is_some() || breaker.handle.timeout.is_some();
         let begun = is_timed.then(|| breaker.handle.inner.clock.monotonic());
         PermitGuard { breaker: breaker.share(), terms, begun, on_drop: OnDrop::Settle }
     }
 
     /// Settles it on another thread where it is dropped.
-    pub(super) fn settle_elsewhere(&mut self) {
-        self.on_drop = OnDrop::SettleElsewhere;
+    pub(super) fn settle_in_background(&mut self) {
+        self.on_drop = OnDrop::SettleInBackground;
     }
 
     fn clock(&self) -> &dyn Clock {
@@ -80,7 +80,7 @@ impl PermitGuard {
         self.terms.percent
     }
 
-    /// A call that takes this time or longer is slow; none where slow calls are not told apart.
+    /// A call that takes this time or longer is slow; none where the policy has no slow calls.
     pub fn slower_than(&self) -> Option<Duration> {
         self.terms.slower_than.map(Duration::from_millis)
     }
@@ -202,7 +202,7 @@ impl PermitGuard {
         if says_nothing || self.terms.unrecorded.is_some() {
             return;
         }
-        let elsewhere = std::mem::replace(&mut self.on_drop, OnDrop::Nothing) == OnDrop::SettleElsewhere;
+        let in_background = std::mem::replace(&mut self.on_drop, OnDrop::Nothing) == OnDrop::SettleInBackground;
         let report = self.timed(outcome);
         let again = PermitGuard {
             breaker: self.breaker.share(),
@@ -216,7 +216,7 @@ impl PermitGuard {
                 events::unreported(handle.inner.namespace(), &handle.dependency, &error);
             }
         };
-        if elsewhere { spawn_blocking(settle).detach() } else { settle() }
+        if in_background { spawn_blocking(settle).detach() } else { settle() }
     }
 }
 

@@ -33,7 +33,7 @@ impl Breaker {
         self.receipt(Operation::ReportTally { permit, tally })
     }
 
-    /// Lets a live lease start anew. It never lasts longer than the policy's `probe_max_ms` after its grant.
+    /// Starts a live lease again. It never lasts longer than the policy's `probe_max_ms` after its grant.
     pub fn renew(&self, permit: Permit) -> Result<Receipt, BreakerError> {
         self.receipt(Operation::Renew { permit })
     }

@@ -68,7 +68,7 @@ enum Stage {
 }
 
 impl Group {
-    /// Commits a write, alone or with others. After a lost race it is evaluated once more, with those that came meanwhile.
+    /// Commits a write, alone or in a batch. After a lost race it is evaluated once more, with the operations that came meanwhile.
     pub fn commit(&self, executor: &Executor, request: &Request, pending: PendingWrite) -> CommitResult {
         let mut queue = lock(&self.queue);
         if queue.has_leader {
@@ -179,7 +179,7 @@ impl Leader<'_> {
             return;
         }
         let mut queue = lock(&self.group.queue);
-        // It stays there until its leader is awake, so that others can still join.
+        // It stays there until its leader is awake, so that more operations can still join.
         let Some(next) = queue.next.clone() else {
             queue.has_leader = false;
             return;

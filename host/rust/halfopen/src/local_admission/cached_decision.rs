@@ -62,7 +62,7 @@ impl CachedDecision {
         fresh_for: 0,
     };
 
-    /// What a decision says of further calls.
+    /// A decision, as far as it speaks of further calls.
     pub fn of(decision: &Decision, request_time: Reading) -> CachedDecision {
         let (further, fresh_for) = match decision {
             Decision::Proceed(admission) if admission.percent >= 100 => {

@@ -43,7 +43,7 @@ impl LastKnown {
         }
     }
 
-    /// What the last answer means now.
+    /// The answer that the last one gives now.
     pub fn recall(&self, dependency: &str, clock: &dyn Clock) -> Fallback {
         match self.answers().get(dependency).cloned() {
             None => Fallback::Unknown,

@@ -1,4 +1,4 @@
-//! The outbox: what this process has still to report, in one queue with one thread.
+//! The outbox: the reports that this process has still to make, in one queue with one thread.
 //!
 //! Two kinds of entries wait in it:
 //!
@@ -21,8 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use halfopen_contract::BreakerError;
-use halfopen_contract::engine::{Operation, Request};
+use halfopen_contract::engine::Request;
 use halfopen_contract::time::Backoff;
 use halfopen_contract::types::{Permit, Report, Tally};
 
@@ -45,7 +44,7 @@ pub(crate) struct Outbox {
     local: Option<Arc<LocalAdmission>>,
     queue: Mutex<Queue>,
     wake: Condvar,
-    /// Whether the store has failed a delivery: all that others read while the store is fine.
+    /// Whether the store has failed a delivery: all that a report reads while the store is fine.
     waiting: AtomicBool,
     /// Whether time passes by itself.
     runs: bool,
@@ -63,7 +62,7 @@ impl Outbox {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a report without a lease had better be added than made: the store is out of reach, or others wait before it.
+    /// Whether a report without a lease is added rather than made: the store is out of reach, or other reports wait.
     pub fn reports_wait(&self) -> bool {
         self.runs && (self.runner.store_backoff.is_paced() || self.waiting.load(Ordering::Relaxed))
     }
@@ -83,7 +82,7 @@ impl Outbox {
         let mut queue = self.queue();
         if let Err(report) = queue.reports.add(key.clone(), report) {
             drop(queue);
-            return self.give_up(&key, &report, &"too many others wait");
+            return self.give_up(&key, &report, &"too many reports wait");
         }
         if queue.backoff.is_none() {
             self.set_backoff(&mut queue, Some(Backoff::begin()));

@@ -1,4 +1,4 @@
-//! What a result says about the dependency.
+//! The judgement of results.
 
 use halfopen_contract::types::Outcome;
 

@@ -6,14 +6,14 @@ use std::time::Duration;
 use http::header::{HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
-use super::{Answer, Classify};
+use super::{Classify, Respond};
 use crate::error::CallError;
 use halfopen_contract::types::Outcome;
 
 /// Judges by the status: 5xx is a failure, 408 and 504 are timeouts (which count as failures), and the rest is a success;
 /// an `Err` is a failure. It judges when the head of the response is there, whatever becomes of the body.
 ///
-/// To judge errors apart, ask it from a closure:
+/// To judge errors apart, call it from a closure:
 ///
 /// ```
 /// use halfopen::Outcome;
@@ -70,20 +70,20 @@ impl<Body, Error> Classify<Response<Body>, Error> for HttpClassifier {
 }
 
 /// Responses without a body: a deferral is 503 with `Retry-After` in seconds, rounded up, with its random `spread` on top
-/// so that callers do not return together; a call that was cut off is 504; a breaker that could not be asked is 503, and
-/// is told through `tracing`. An error of the inner service stays one.
+/// so that callers do not return together; a call that was cut off is 504; a breaker that could not decide is 503, and
+/// an event for `tracing`. An error of the inner service stays one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AsResponse;
 
-impl<Body: Default, Error> Answer<Response<Body>, Error> for AsResponse {
+impl<Body: Default, Error> Respond<Response<Body>, Error> for AsResponse {
     type Error = Error;
 
-    fn answer(&self, error: CallError<Error>) -> Result<Response<Body>, Error> {
+    fn respond(&self, error: CallError<Error>) -> Result<Response<Body>, Error> {
         let (status, retry_after) = match error {
             CallError::Deferred(deferral) => (StatusCode::SERVICE_UNAVAILABLE, Some(deferral.wait())),
             CallError::TimedOut(_) => (StatusCode::GATEWAY_TIMEOUT, None),
             CallError::Breaker(error) => {
-                tracing::warn!(%error, "a call was not made: the breaker could not be asked");
+                tracing::warn!(%error, "a call was not made: the breaker could not decide");
                 (StatusCode::SERVICE_UNAVAILABLE, None)
             }
             CallError::Failed(error) => return Err(error),
@@ -97,7 +97,7 @@ impl<Body: Default, Error> Answer<Response<Body>, Error> for AsResponse {
     }
 }
 
-/// Rounded up: who comes back too early is deferred again.
+/// Rounded up: a caller that comes back too early is deferred again.
 fn seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
 }

@@ -12,20 +12,20 @@ use crate::breaker::Breaker;
 pub struct BreakerLayer<C = ErrIsFailure, A = AsError> {
     breaker: Breaker,
     classify: C,
-    answer: A,
+    respond: A,
 }
 
 impl BreakerLayer {
     /// For a service of any kind: an `Err` is a failure, and a deferral is an error.
     pub fn new(breaker: Breaker) -> Self {
-        BreakerLayer { breaker, classify: ErrIsFailure, answer: AsError }
+        BreakerLayer { breaker, classify: ErrIsFailure, respond: AsError }
     }
 }
 
 impl BreakerLayer<HttpClassifier, AsResponse> {
     /// For a service that answers `http::Response`: see [`HttpClassifier`] and [`AsResponse`].
     pub fn http(breaker: Breaker) -> Self {
-        BreakerLayer { breaker, classify: HttpClassifier::new(), answer: AsResponse }
+        BreakerLayer { breaker, classify: HttpClassifier::new(), respond: AsResponse }
     }
 }
 
@@ -33,13 +33,13 @@ impl<C, A> BreakerLayer<C, A> {
     /// Judges outcomes otherwise: a [`Classify`](super::Classify).
     #[must_use]
     pub fn classify<D>(self, classify: D) -> BreakerLayer<D, A> {
-        BreakerLayer { breaker: self.breaker, classify, answer: self.answer }
+        BreakerLayer { breaker: self.breaker, classify, respond: self.respond }
     }
 
-    /// Answers those who get no response otherwise: an [`Answer`](super::Answer).
+    /// Sets the responses to calls without one: a [`Respond`](super::Respond).
     #[must_use]
-    pub fn answer<B>(self, answer: B) -> BreakerLayer<C, B> {
-        BreakerLayer { breaker: self.breaker, classify: self.classify, answer }
+    pub fn respond<B>(self, respond: B) -> BreakerLayer<C, B> {
+        BreakerLayer { breaker: self.breaker, classify: self.classify, respond }
     }
 }
 
@@ -47,7 +47,7 @@ impl<S, C: Clone, A: Clone> Layer<S> for BreakerLayer<C, A> {
     type Service = BreakerService<S, C, A>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        let BreakerLayer { breaker, classify, answer } = self.clone();
-        BreakerService::new(inner, Arc::new(super::service::Parts { breaker, classify, answer }))
+        let BreakerLayer { breaker, classify, respond } = self.clone();
+        BreakerService::new(inner, Arc::new(super::service::Parts { breaker, classify, respond }))
     }
 }

@@ -34,7 +34,7 @@
 //! - [`BreakerLayer::new`] puts a breaker in front of a service of any kind: an `Err` is a failure, and a deferral is the
 //!   error [`CallError::Deferred`](crate::CallError), which carries `retry_after`.
 //! - [`BreakerLayer::http`] does so for HTTP, as above.
-//! - [`Classify`] judges what a result says about the dependency; [`Answer`] says what callers get who have no response.
+//! - [`Classify`] judges what a result says about the dependency; [`Respond`] responds to calls that have no response.
 //!   Both can be your own.
 //!
 //! A call is made under a permit of [`Breaker::call_async`](crate::Breaker::call_async), so that all it promises holds
@@ -43,26 +43,26 @@
 //! layer around this one, which drops the future, and so hides a dependency that hangs; a timeout layer inside of this one
 //! is an `Err` like others.
 //!
-//! The service is always ready. An inner service that is not is waited for under the permit: who is deferred never waits
+//! The service is always ready. An inner service that is not is waited for under the permit: a deferred call never waits
 //! for the dependency, and an error while it gets ready is a failure. Limits on load go around this layer. Each call has a
 //! clone of the inner service; one that cannot be cloned goes behind tower's `Buffer`.
 //!
-//! Whatever asks or writes the store does so on a thread for blocking work, never on the one that polls. A store that
-//! fails takes nobody's response away: a call whose outcome cannot be recorded is answered all the same, and whether calls
-//! are made while the breaker cannot be asked is what [`OnStoreError`](crate::OnStoreError) says of the host. By default
+//! The store is read and written on threads for blocking work, never on the one that polls. A store that fails takes no
+//! response away: a call whose outcome cannot be recorded is answered all the same, and whether calls are made while the
+//! breaker cannot decide is the host's [`OnStoreError`](crate::OnStoreError). By default
 //! they are not: the answer is [`CallError::Breaker`](crate::CallError), and 503 in HTTP. Keep a [`Host`](crate::Host) for
-//! as long as the server runs: the last handle hands over what is counted in memory, on the thread that drops it.
+//! as long as the server runs: the last handle flushes the successes in memory, on the thread that drops it.
 
-mod answer;
 mod classify;
 mod http;
 mod layer;
+mod respond;
 mod service;
 
-pub use self::answer::{Answer, AsError};
 pub use self::classify::{Classify, ErrIsFailure};
 pub use self::http::{AsResponse, HttpClassifier};
 pub use self::layer::BreakerLayer;
+pub use self::respond::{AsError, Respond};
 pub use self::service::{BreakerService, ResponseFuture};
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use tower_service::Service;
 
-use super::{Answer, AsError, Classify, ErrIsFailure};
+use super::{AsError, Classify, ErrIsFailure, Respond};
 use crate::breaker::Breaker;
 
 /// A service behind a breaker. See [the module](super).
@@ -17,12 +17,12 @@ pub struct BreakerService<S, C = ErrIsFailure, A = AsError> {
     parts: Arc<Parts<C, A>>,
 }
 
-/// What clones of a service share.
+/// The parts that clones of a service share.
 #[derive(Debug)]
 pub(super) struct Parts<C, A> {
     pub breaker: Breaker,
     pub classify: C,
-    pub answer: A,
+    pub respond: A,
 }
 
 impl<S, C, A> BreakerService<S, C, A> {
@@ -60,7 +60,7 @@ where
     S::Error: Send,
     Request: Send + 'static,
     C: Classify<S::Response, S::Error> + Send + Sync + 'static,
-    A: Answer<S::Response, S::Error> + Send + Sync + 'static,
+    A: Respond<S::Response, S::Error> + Send + Sync + 'static,
 {
     type Response = S::Response;
     type Error = A::Error;
@@ -79,7 +79,7 @@ where
                 inner.call(request).await
             };
             let called = parts.breaker.call_async_with(|result| parts.classify.classify(result), call).await;
-            called.or_else(|error| parts.answer.answer(error))
+            called.or_else(|error| parts.respond.respond(error))
         }))
     }
 }

@@ -44,9 +44,9 @@ fn seconds_are_rounded_up() {
 }
 
 #[test]
-fn who_gets_no_response_gets_one_of_the_breaker() {
+fn a_call_without_a_response_gets_one_of_the_breaker() {
     let answered = |error| {
-        AsResponse.answer(error).map(|response: Response<String>| {
+        AsResponse.respond(error).map(|response: Response<String>| {
             let retry_after = response.headers().get(RETRY_AFTER).map(|value| value.to_str().unwrap().to_owned());
             (response.status().as_u16(), retry_after)
         })
