@@ -1,7 +1,7 @@
-// Turns the component into what a Worker can load: JavaScript and core modules, and the types that the contract gives.
-// Nothing is compiled or changed here: the core modules are cut out of the component byte for byte.
+// Turns the component into files that a Worker can load: JavaScript and core modules, and the types of the contract. The core
+// modules are the bytes in the component, unchanged. The licences are copied, since a package holds its own.
 import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -11,8 +11,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const source = join(root, "component", "halfopen.wasm");
 const target = join(root, "generated");
 
-/** Without the trimmings of other runtimes: all modules are imported statically, nothing is fetched or compiled. */
-export const PLAIN = {
+/** No code for other runtimes: all modules are imported statically, nothing is fetched or compiled. */
+const PLAIN = {
   instantiation: "sync",
   base64Cutoff: 0,
   nodejsCompat: false,
@@ -49,4 +49,5 @@ for (const [name, content] of Object.entries(files)) {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, content);
 }
+for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) await copyFile(join(root, "..", "..", licence), join(root, licence));
 console.log(`component ${sha256.slice(0, 16)}..., ${component.length} bytes: ${Object.keys(code.files).length} files`);

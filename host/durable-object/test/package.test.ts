@@ -39,7 +39,7 @@ describe("the package", () => {
 
   it("is small, and holds what it needs and nothing else", (context) => {
     const folders = new Set(packed.files.map(({ path }) => path.split("/")[0]));
-    assert.deepEqual([...folders].sort(), ["README.md", "component", "dist", "generated", "package.json"]);
+    assert.deepEqual([...folders].sort(), ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "component", "dist", "generated", "package.json"]);
     context.diagnostic(`${packed.files.length} files, ${packed.size} bytes packed`);
     assert.ok(packed.size < 3 * 2 ** 20);
   });
@@ -53,6 +53,19 @@ describe("the package", () => {
     for (const module of modules) {
       assert.ok(component.includes(await readFile(join(installed, "generated", module))), module);
     }
+  });
+
+  it("is what the example installs, from the packed file", async () => {
+    const project = join(folder, "packed", "example");
+    await cp(join(ROOT, "example"), project, { recursive: true });
+    const [archive = ""] = (await readdir(folder)).filter((file) => file.endsWith(".tgz"));
+    await cp(join(folder, archive), join(folder, "packed", archive));
+    const manifest = JSON.parse(await readFile(join(project, "package.json"), "utf8")) as { devDependencies?: object };
+    delete manifest.devDependencies;
+    await writeFile(join(project, "package.json"), JSON.stringify(manifest));
+    execFileSync("npm", ["install", "--offline", "--ignore-scripts", "--no-audit"], { cwd: project, stdio: "pipe" });
+    const names = await readdir(join(project, "node_modules", "@halfopen", "durable-object"));
+    assert.ok(names.includes("dist") && names.includes("LICENSE-MIT"), names.join(", "));
   });
 
   it("has declarations that the example compiles against, strictly", async () => {

@@ -23,6 +23,10 @@ export interface Options {
   objects?: Record<string, string>;
   /** Plain variables. */
   vars?: Record<string, string>;
+  /** Whether another Worker stands in front of it, with the same code, whose bindings lead to the objects of this one. */
+  elsewhere?: boolean;
+  /** The compatibility date. */
+  date?: string;
   /** The code of a Worker in front of it, which knows it as `env.MAIN`. */
   driver?: string;
   /** Whether the Worker has the package at hand. Default true. */
@@ -148,34 +152,39 @@ async function configuration(options: Options): Promise<string> {
   // The first module is the one that the Worker starts with.
   modules.sort((a, b) => Number(b.name === entry) - Number(a.name === entry));
   const quoted = JSON.stringify;
-  const { driver } = options;
+  const { driver, elsewhere = false, date = "2026-11-01" } = options;
   const list = (items: string[]): string => items.map((item) => `    ${item},`).join("\n");
+  const worker = (name: string, object: (name: string) => string, rest: string): string => `const ${name} :Workerd.Worker = (
+  compatibilityDate = ${quoted(date)},
+  modules = [
+${list(modules.map(({ name, path }) => `(name = ${quoted(name)}, ${name.endsWith(".wasm") ? "wasm" : "esModule"} = embed ${quoted(path)})`))}
+  ],
+  bindings = [
+${list(Object.entries(objects).map(([name, className]) => `(name = ${quoted(name)}, durableObjectNamespace = ${object(className)})`))}
+${list(Object.entries(vars).map(([name, value]) => `(name = ${quoted(name)}, text = ${quoted(value)})`))}
+  ],
+  ${rest}
+);`;
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    (name = "main", worker = .main),${driver === undefined ? "" : ' (name = "driver", worker = .driver),'}
+    (name = "main", worker = .main),${elsewhere ? ' (name = "elsewhere", worker = .elsewhere),' : ""}${driver === undefined ? "" : ' (name = "driver", worker = .driver),'}
     (name = "disk", disk = (path = "unset", writable = true)),
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
   v8Flags = ["--expose-gc"],
-  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = ${driver === undefined ? '"main"' : '"driver"'})],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = ${quoted(elsewhere ? "elsewhere" : driver === undefined ? "main" : "driver")})],
 );
 ${driver === undefined ? "" : driving(driver)}
-const main :Workerd.Worker = (
-  compatibilityDate = "2026-11-01",
-  durableObjectStorage = (localDisk = "disk"),
-  modules = [
-${list(modules.map(({ name, path }) => `(name = ${quoted(name)}, ${name.endsWith(".wasm") ? "wasm" : "esModule"} = embed ${quoted(path)})`))}
-  ],
-  durableObjectNamespaces = [
+${elsewhere ? worker("elsewhere", (object) => `(className = ${quoted(object)}, serviceName = "main")`, "") : ""}
+${worker(
+  "main",
+  quoted,
+  `durableObjectStorage = (localDisk = "disk"),
+durableObjectNamespaces = [
 ${list(Object.values(objects).map((name) => `(className = ${quoted(name)}, uniqueKey = ${quoted(name)}, enableSql = true)`))}
-  ],
-  bindings = [
-${list(Object.entries(objects).map(([name, object]) => `(name = ${quoted(name)}, durableObjectNamespace = ${quoted(object)})`))}
-${list(Object.entries(vars).map(([name, value]) => `(name = ${quoted(name)}, text = ${quoted(value)})`))}
-  ],
-);
-`;
+  ],`,
+)}`;
 }
 
 function driving(code: string): string {
