@@ -70,11 +70,12 @@ describe("calls that overlap", () => {
     for (let time = 0; time < 3; time++) {
       await sleep(600);
       await object.raw("calls");
+      const begun = performance.now();
       const bases = await many("one request", 1_000, 50);
       assert.equal(Object.values(bases).reduce((sum, count) => sum + count), 1_000);
       const calls = await asked(object);
-      // A machine that is busy may take so long that the decision is refreshed once.
-      assert.ok(calls.length <= 3, calls.join(", "));
+      // A machine that is busy may take so long that the decision ends meanwhile.
+      assert.ok(calls.length <= 3 * Math.ceil((performance.now() - begun) / 250), calls.join(", "));
     }
   });
 

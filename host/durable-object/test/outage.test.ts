@@ -162,23 +162,21 @@ describe("an object", () => {
 
   describe("that answers late", () => {
     it("does not undo what the isolate has learnt meanwhile", async () => {
-      for (let run = 0; run < 10; run++) {
-        const name = `late ${run}`;
-        await on(name, { ...FRESH, consecutive_failures: 1, fresh_ms: 10_000 });
-        // Two permits are out; the answer to a third question is still on its way when one of them trips the breaker.
-        const failing = guarded({ dependency: name, work: { ms: 60 + run * 4, status: 500 } });
-        await sleep(30);
-        await way(name, { afterMs: 200 });
-        const late = guarded({ dependency: name, options: { localAdmission: false }, work: { ms: 500 } });
-        await sleep(20);
-        await way(name, {});
-        const result = await failing;
-        assert.ok(!result.deferred && result.receipt?.state === "open");
-        // The late answer has arrived by now, and its call still runs.
-        await sleep(250);
-        for (let time = 0; time < 3; time++) assert.equal((await admitted(name, "success")).deferred, true);
-        assert.equal((await late).deferred, false, "it counts for its own call");
-      }
+      const object = await on("late", { ...FRESH, consecutive_failures: 1, fresh_ms: 60_000 });
+      // A permit is out; the answer to a second question is still on its way when the first call trips the breaker.
+      const failing = guarded({ dependency: "late", work: { ms: 1_000, status: 500 } });
+      await until("the first was asked", async () => (await object.raw<string[]>("calls")).includes("acquire"));
+      await way("late", { afterMs: 2_000 });
+      const late = guarded({ dependency: "late", options: { localAdmission: false, answerWithinMs: 10_000 }, work: { ms: 1_500 } });
+      await until("the second was asked", async () => (await object.raw<string[]>("calls")).includes("acquire"));
+      await way("late", {});
+      const result = await failing;
+      assert.ok(!result.deferred && result.receipt?.state === "open");
+      assert.equal((await admitted("late", "success")).deferred, true);
+      // The late answer has arrived by now, and its call still runs.
+      await sleep(1_500);
+      for (let time = 0; time < 3; time++) assert.equal((await admitted("late", "success")).deferred, true);
+      assert.equal((await late).deferred, false, "it counts for its own call");
     });
   });
 

@@ -1,9 +1,16 @@
 /** Where a client looks for its object. workerd has no jurisdictions, so the binding here only takes down what it is asked. */
 import assert from "node:assert/strict";
+import { register } from "node:module";
 import { describe, it } from "node:test";
 
 import { directoryName, objectName } from "#dist/client/names.js";
-import { Rpc } from "#dist/client/rpc.js";
+
+// The module that only a Worker has.
+const stub = "data:text/javascript,export const waitUntil = () => {}";
+const resolve = `export const resolve = (name, context, next) =>
+  name === "cloudflare:workers" ? { url: ${JSON.stringify(stub)}, shortCircuit: true } : next(name, context);`;
+register(`data:text/javascript,${encodeURIComponent(resolve)}`);
+const { Rpc } = await import("#dist/client/rpc.js");
 
 class Binding {
   readonly asked: unknown[] = [];
