@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use super::subject::{Checked, Failure, Opened, Subject, ensure, number, transition};
+use super::subject::{Checked, Opened, Subject, ensure, number, transition};
 use crate::store::{CommitOutcome, Write};
 
 pub(super) const THREADS: u64 = 4;
@@ -21,7 +21,7 @@ pub(super) fn threads<T: Send>(run: impl Fn(u64) -> Checked<T> + Sync) -> Checke
             run(number)
         };
         let handles: Vec<_> = (0..THREADS).map(|number| scope.spawn(move || run(number))).collect();
-        let panicked = |_| Err(Failure("the store panicked in a thread".to_owned()));
+        let panicked = |_| Err("the store panicked in a thread".into());
         handles.into_iter().map(|handle| handle.join().unwrap_or_else(panicked)).collect()
     })
 }
@@ -65,12 +65,12 @@ pub(super) fn count(store: &Opened, history: usize) -> Checked {
             }
         }
     }
-    Err(Failure("a write lost its race 10,000 times".to_owned()))
+    Err("a write lost its race 10,000 times".into())
 }
 
 fn counter(data: Option<&[u8]>) -> Checked<u64> {
     let Some(data) = data else { return Ok(0) };
-    let bytes = data.try_into().map_err(|_| Failure(format!("a record of 8 bytes came back as {data:?}")))?;
+    let bytes = data.try_into().map_err(|_| format!("a record of 8 bytes came back as {data:?}"))?;
     Ok(u64::from_be_bytes(bytes))
 }
 

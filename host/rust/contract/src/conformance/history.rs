@@ -51,17 +51,3 @@ pub(super) fn removal(subject: &Subject<'_>) -> Checked {
     ])?;
     store.expect_history("a", 100, [9], "after it was removed and written again in one commit")
 }
-
-pub(super) fn apart(subject: &Subject<'_>) -> Checked {
-    let store = subject.open();
-    let other = store.other(":b");
-    let pairs = [(&store, "b:c"), (&other, "c"), (&store, "B:C"), (&store, "b:c ")];
-    for (n, (store, dependency)) in (0..).zip(pairs) {
-        store.put_with(dependency, 0, [n], 1)?;
-    }
-    for (n, (store, dependency)) in (0..).zip(pairs) {
-        store.expect_history(dependency, 100, [n], "after others were written")?;
-    }
-    store.remove("b:c", 1)?;
-    other.expect_history("c", 100, [1], "after another record was removed")
-}

@@ -4,37 +4,34 @@ use std::thread;
 use std::time::Duration;
 
 use super::concurrency::{COUNTER, THREADS, count, threads};
-use super::subject::{Checked, Failure, Subject, ensure};
+use super::subject::{Checked, Subject, ensure};
 use crate::store::CommitOutcome;
 
-pub(super) fn finished(subject: &Subject<'_>) -> Checked {
+pub(super) fn finished_or_dropped(subject: &Subject<'_>) -> Checked {
     let (store, other) = (subject.open(), subject.open());
     store.put("a", 0, b"before")?;
-    let Some(mut locked) = store.lock()? else { return Ok(()) };
     let write = store.write("a", 1, Some(b"inside"));
-    ensure(locked.commit(&[write])? == [CommitOutcome::Committed], || {
-        "a write on the present version inside a lock was not done".to_owned()
-    })?;
-    let inside = locked.load(store.key("a"))?;
-    ensure((inside.version, inside.data.as_deref()) == (2, Some(&b"inside"[..])), || {
-        format!("inside a lock, a load after a write returned {inside:?}")
-    })?;
-    ensure(matches!(locked.commit(&[write])?.as_slice(), [CommitOutcome::Stale(_)]), || {
-        "inside a lock, a write on an old version was done".to_owned()
-    })?;
-    locked.finish()?;
+    for finishes in [false, true] {
+        let Some(mut locked) = store.lock()? else { return Ok(()) };
+        ensure(locked.commit(&[write])? == [CommitOutcome::Committed], || {
+            "a write on the present version inside a lock was not done".to_owned()
+        })?;
+        let inside = locked.load(store.key("a"))?;
+        ensure((inside.version, inside.data.as_deref()) == (2, Some(&b"inside"[..])), || {
+            format!("inside a lock, a load after a write returned {inside:?}")
+        })?;
+        ensure(matches!(locked.commit(&[write])?.as_slice(), [CommitOutcome::Stale(_)]), || {
+            "inside a lock, a write on an old version was done".to_owned()
+        })?;
+        if finishes {
+            locked.finish()?;
+        } else {
+            drop(locked);
+            store.expect("a", 1, Some(b"before"), "after a lock was dropped")?;
+        }
+    }
     store.expect("a", 2, Some(b"inside"), "after a lock was finished")?;
     other.expect("a", 2, Some(b"inside"), "after a lock was finished, in another instance")
-}
-
-pub(super) fn dropped(subject: &Subject<'_>) -> Checked {
-    let store = subject.open();
-    store.put("a", 0, b"before")?;
-    if let Some(mut locked) = store.lock()? {
-        locked.commit(&[store.write("a", 1, Some(b"inside"))])?;
-    }
-    store.expect("a", 1, Some(b"before"), "after a lock was dropped")?;
-    store.put("a", 1, b"after")
 }
 
 pub(super) fn excludes(subject: &Subject<'_>) -> Checked {
@@ -51,7 +48,7 @@ pub(super) fn excludes(subject: &Subject<'_>) -> Checked {
                 continue;
             }
             let Some(mut locked) = store.lock()? else {
-                return Err(Failure("a store that had a lock before has none now".to_owned()));
+                return Err("a store that had a lock before has none now".into());
             };
             let found = locked.load(store.key(COUNTER))?;
             // Time for a writer that the lock does not keep out.

@@ -15,7 +15,6 @@
 //! ```
 
 mod concurrency;
-mod durability;
 mod history;
 mod lock;
 mod names;
@@ -24,15 +23,13 @@ mod stream;
 mod subject;
 mod versions;
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
 
 pub use self::subject::Open;
 use self::subject::{Checked, Subject};
 
 /// An obligation of a store.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Obligation {
     /// The name.
     pub name: &'static str,
@@ -40,7 +37,8 @@ pub struct Obligation {
 }
 
 /// An obligation that a store does not meet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{obligation}: {what}")]
 pub struct Broken {
     /// The name of the obligation.
     pub obligation: &'static str,
@@ -48,62 +46,46 @@ pub struct Broken {
     pub what: String,
 }
 
-const fn obligation(name: &'static str, check: fn(&Subject<'_>) -> Checked) -> Obligation {
+fn obligation(name: &'static str, check: fn(&Subject<'_>) -> Checked) -> Obligation {
     Obligation { name, check }
 }
 
 /// All obligations. The last waits for some seconds.
-const OBLIGATIONS: &[Obligation] = &[
-    obligation("a missing record has version 0 and no data", records::missing),
-    obligation("a load returns the last commit", records::last_commit),
-    obligation("data comes back byte for byte", records::bytes),
-    obligation("a stale write changes nothing and returns the record", records::stale),
-    obligation("each write of a commit is evaluated for itself, in order", records::several),
-    obligation("a version may rise by more than one", versions::leaps),
-    obligation("versions go on after a removal", versions::removal),
-    obligation("a removal of a missing record raises its version", versions::removal_of_missing),
-    obligation("a removal leaves the versions of other records alone", versions::others),
-    obligation("versions go on after compaction", versions::compaction),
-    obligation("versions go on after a namespace is removed", versions::namespace_removal),
-    obligation("namespace and dependency are never joined", names::joined),
-    obligation("names are compared byte for byte", names::byte_for_byte),
-    obligation("a list holds the records of its namespace, sorted by bytes", names::list),
-    obligation("removing a namespace leaves the others alone", names::other_namespaces),
-    obligation("history is in order and comes back as it was written", history::order),
-    obligation("history keeps the newest transitions", history::bound),
-    obligation("a removal removes the history", history::removal),
-    obligation("each record has a history of its own", history::apart),
-    obligation("the stream shows each transition once, in commit order", stream::once),
-    obligation("a position outlives the transitions before it", stream::position),
-    obligation("transitions of a removal are in the stream alone", stream::forgotten),
-    obligation("the stream keeps the newest transitions of removals", stream::forgotten_bound),
-    obligation("a reader of the stream misses no transition", stream::while_written),
-    obligation("a lock shows its writes inside, and outside once finished", lock::finished),
-    obligation("a dropped lock discards its writes", lock::dropped),
-    obligation("a lock keeps other writers out", lock::excludes),
-    obligation("of concurrent writes on one version exactly one is done", concurrency::one_wins),
-    obligation("no acknowledged write is lost", concurrency::nothing_lost),
-    obligation("a commit is visible whole or not at all", concurrency::whole),
-    obligation("a commit survives reopening the store", durability::reopened),
-    obligation("a position survives reopening the store", durability::position),
-    obligation("an untouched record stays", durability::untouched),
-];
-
-/// All obligations.
-pub fn obligations() -> &'static [Obligation] {
-    OBLIGATIONS
+pub fn obligations() -> Vec<Obligation> {
+    vec![
+        obligation("a load returns the last commit, also after reopening", records::last_commit),
+        obligation("data comes back byte for byte", records::bytes),
+        obligation("a stale write changes nothing and returns the record", records::stale),
+        obligation("each write of a commit is evaluated for itself, in order", records::several),
+        obligation("a version may rise by more than one", versions::leaps),
+        obligation("versions go on after a removal", versions::removal),
+        obligation("a removal leaves the versions of other records alone", versions::others),
+        obligation("versions go on after compaction", versions::compaction),
+        obligation("versions go on after a namespace is removed", versions::namespace_removal),
+        obligation("namespace and dependency are never joined", names::joined),
+        obligation("names are compared byte for byte", names::byte_for_byte),
+        obligation("a list holds the records of its namespace, sorted by bytes", names::list),
+        obligation("history is in order and comes back as it was written", history::order),
+        obligation("history keeps the newest transitions", history::bound),
+        obligation("a removal removes the history", history::removal),
+        obligation("the stream shows each transition once, in commit order", stream::once),
+        obligation("a position outlives the transitions before it, and reopening", stream::position),
+        obligation("transitions of a removal are in the stream alone", stream::forgotten),
+        obligation("the stream keeps the newest transitions of removals", stream::forgotten_bound),
+        obligation("a reader of the stream misses no transition", stream::while_written),
+        obligation("a lock shows its writes outside once finished, and never if dropped", lock::finished_or_dropped),
+        obligation("a lock keeps other writers out", lock::excludes),
+        obligation("of concurrent writes on one version exactly one is done", concurrency::one_wins),
+        obligation("no acknowledged write is lost", concurrency::nothing_lost),
+        obligation("a commit is visible whole or not at all", concurrency::whole),
+        obligation("an untouched record stays", records::untouched),
+    ]
 }
 
 /// Checks a store against all obligations; returns those that it does not meet. Takes some seconds: one obligation is
 /// that a record stays while no caller uses it.
 pub fn check(open: &Open<'_>) -> Vec<Broken> {
-    let Some((slow, fast)) = OBLIGATIONS.split_last() else { return Vec::new() };
-    thread::scope(|scope| {
-        let slow = scope.spawn(|| slow.check(open));
-        let mut broken: Vec<Broken> = fast.iter().filter_map(|obligation| obligation.check(open).err()).collect();
-        broken.extend(slow.join().ok().and_then(Result::err));
-        broken
-    })
+    obligations().iter().filter_map(|obligation| obligation.check(open).err()).collect()
 }
 
 impl Obligation {
@@ -117,22 +99,10 @@ impl Obligation {
         let _ = catch_unwind(AssertUnwindSafe(|| subject.clean_up()));
         let what = match result {
             Ok(Ok(())) => return Ok(()),
-            Ok(Err(failure)) => failure.0,
+            Ok(Err(failure)) => failure.to_string(),
             Err(_) => "the store panicked; it owes a StoreError".to_owned(),
         };
         Err(Broken { obligation: self.name, what })
-    }
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.obligation, self.what)
-    }
-}
-
-impl fmt::Debug for Obligation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Obligation").field(&self.name).finish()
     }
 }
 

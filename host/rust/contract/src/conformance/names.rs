@@ -1,6 +1,6 @@
 //! Names: two pairs that differ in a byte are two records.
 
-use super::subject::{Checked, OTHERS, Opened, Subject, ensure};
+use super::subject::{Checked, Opened, Subject, ensure};
 
 /// Names that a careless store takes for one another: by case, space, separator, pattern or encoding.
 const NAMES: &str = "a|A|a | a|a\0|a\0b|\0|a:|:a|a/b|a\\b|a%|a_|a*|a?|a'|a\"|a;--|\u{e4}|a\u{308}|\u{c4}|ss|\u{df}|\u{130}|\
@@ -10,15 +10,17 @@ fn names<'a>() -> impl Iterator<Item = &'a str> {
     NAMES.split('|').chain(["a|b"])
 }
 
-/// Expects that none of the records changes another.
+/// Expects that no write and no removal of one of the records changes another.
 fn stay_apart(records: &[(&Opened, &str)]) -> Checked {
     for (number, (store, dependency)) in (0..).zip(records) {
         store.expect(dependency, 0, None, "before it was written, after others were")?;
-        store.put(dependency, 0, &[number])?;
+        store.put_with(dependency, 0, [number], 10)?;
     }
-    (0..).zip(records).try_for_each(|(number, (store, dependency))| {
-        store.expect(dependency, 1, Some(&[number]), "after others were written")
-    })
+    for (number, (store, dependency)) in (0..).zip(records) {
+        store.expect_history(dependency, 10, [number], "after others were written")?;
+        store.remove(dependency, 1)?;
+    }
+    Ok(())
 }
 
 pub(super) fn joined(subject: &Subject<'_>) -> Checked {
@@ -46,13 +48,4 @@ pub(super) fn list(subject: &Subject<'_>) -> Checked {
     wanted.sort_unstable();
     let found = store.list(&store.namespace)?;
     ensure(found == wanted, || format!("the list should be {wanted:?}, and is {found:?}"))
-}
-
-pub(super) fn other_namespaces(subject: &Subject<'_>) -> Checked {
-    let store = subject.open();
-    let others = OTHERS.map(|suffix| store.other(suffix));
-    store.put("a", 0, b"x")?;
-    others.iter().try_for_each(|other| other.put("a", 0, b"x"))?;
-    store.remove_namespace(&store.namespace)?;
-    others.iter().try_for_each(|other| other.expect("a", 1, Some(b"x"), "after another namespace was removed"))
 }

@@ -1,21 +1,25 @@
 //! One record: load and compare-and-set.
 
+use std::thread;
+use std::time::Duration;
+
 use super::subject::{Checked, Subject, ensure, transition};
 use crate::store::{CommitOutcome, Write};
 
-pub(super) fn missing(subject: &Subject<'_>) -> Checked {
-    subject.open().expect("never written", 0, None, "in a namespace that was never written")
-}
-
 pub(super) fn last_commit(subject: &Subject<'_>) -> Checked {
     let (store, other) = (subject.open(), subject.open());
-    for version in 0..20u64 {
-        let data = version.to_be_bytes();
-        store.put("a", version, &data)?;
-        store.expect("a", version + 1, Some(&data), "right after a commit")?;
-        other.expect("a", version + 1, Some(&data), "right after a commit, in another instance")?;
+    store.expect("a", 0, None, "in a namespace that was never written")?;
+    for version in 0..20 {
+        store.put_with("a", version, [version], 100)?;
+        let opened = [(&store, "the same"), (&other, "another"), (&subject.open(), "a new")];
+        for (store, which) in opened {
+            let when = format!("right after a commit, in {which} instance");
+            store.expect("a", version + 1, Some(b"x"), &when)?;
+            store.expect_history("a", 100, 0..=version, &when)?;
+        }
     }
-    Ok(())
+    store.remove("a", 20)?;
+    subject.open().expect("a", 21, None, "right after a removal, in a new instance")
 }
 
 pub(super) fn bytes(subject: &Subject<'_>) -> Checked {
@@ -43,10 +47,7 @@ pub(super) fn stale(subject: &Subject<'_>) -> Checked {
     }
     store.expect_history("a", 100, [1], "after writes on other versions")?;
     store.must_be_stale(store.write("missing", 5, Some(b"x")))?;
-    store.expect("missing", 0, None, "after a write on another version")?;
-    store.remove("a", 2)?;
-    store.must_be_stale(store.write("a", 2, Some(b"x")))?;
-    store.expect("a", 3, None, "after a write on the version before its removal")
+    store.expect("missing", 0, None, "after a write on another version")
 }
 
 pub(super) fn several(subject: &Subject<'_>) -> Checked {
@@ -70,4 +71,17 @@ pub(super) fn several(subject: &Subject<'_>) -> Checked {
     store.expect("taken", 1, Some(b"theirs"), "after a stale write among others")?;
     let none = store.commit(&[])?;
     ensure(none.is_empty(), || format!("a commit of no writes had outcomes: {none:?}"))
+}
+
+/// A record that goes while a lease lives lets a second probe in.
+pub(super) fn untouched(subject: &Subject<'_>) -> Checked {
+    let store = subject.open();
+    store.put_with("kept", 0, 0..2, 100)?;
+    store.put("gone", 0, b"x")?;
+    store.remove("gone", 1)?;
+    // A little longer than a lease lasts by default.
+    thread::sleep(Duration::from_millis(5_500));
+    store.expect("kept", 1, Some(b"x"), "after some seconds")?;
+    store.expect("gone", 2, None, "some seconds after its removal")?;
+    store.expect_history("kept", 100, 0..2, "after some seconds")
 }

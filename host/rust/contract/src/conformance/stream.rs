@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::concurrency::{Countdown, THREADS, threads};
-use super::subject::{Checked, Failure, Opened, Subject, ensure, number, transition};
+use super::subject::{Checked, Opened, Subject, ensure, number, transition};
 use crate::store::{Cursor, FORGOTTEN, Write};
 
 /// Reads pages until one is empty: dependencies and numbers.
@@ -25,7 +25,7 @@ fn drain(store: &Opened, cursor: &mut Cursor, limit: usize) -> Checked<Vec<(Stri
             all.push((observed.dependency, number(&observed.transition)?));
         }
     }
-    Err(Failure("the stream does not end while no writer writes".to_owned()))
+    Err("the stream does not end while no writer writes".into())
 }
 
 /// Expects these transitions, and no more, after a position.
@@ -61,16 +61,18 @@ pub(super) fn once(subject: &Subject<'_>) -> Checked {
 pub(super) fn position(subject: &Subject<'_>) -> Checked {
     let store = subject.open();
     let mut cursor = Cursor::End;
-    expect(&store, &mut cursor, 10, &[], "before any write")?;
+    // A new instance each time.
+    let mut expect = |wanted: &[(&str, u64)], when| expect(&subject.open(), &mut cursor, 10, wanted, when);
+    expect(&[], "before any write")?;
     store.put_with("a", 0, 0..3, 10)?;
-    expect(&store, &mut cursor, 10, &[("a", 0), ("a", 1), ("a", 2)], "before the removal")?;
+    expect(&[("a", 0), ("a", 1), ("a", 2)], "before the removal")?;
     store.remove("a", 1)?;
-    expect(&store, &mut cursor, 10, &[], "after the removal")?;
+    expect(&[], "after the removal")?;
     store.put_with("a", 2, [8], 10)?;
-    expect(&store, &mut cursor, 10, &[("a", 8)], "after the record was written again")?;
+    expect(&[("a", 8)], "after the record was written again")?;
     store.remove_namespace(&store.namespace)?;
     store.put_with("a", store.snapshot("a")?.version, [9], 10)?;
-    expect(&store, &mut cursor, 10, &[("a", 9)], "after the namespace was removed")
+    expect(&[("a", 9)], "after the namespace was removed")
 }
 
 pub(super) fn forgotten(subject: &Subject<'_>) -> Checked {

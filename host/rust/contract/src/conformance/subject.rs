@@ -1,25 +1,17 @@
 //! What the checks share: a way to the store, writes that must be done, and expectations.
 
+use std::error::Error;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::store::{CommitOutcome, Key, Snapshot, Store, StoreError, Write};
+use crate::store::{CommitOutcome, Key, Snapshot, Store, Write};
 
-/// Why a check fails: what it saw, and what it expected.
-pub struct Failure(pub String);
-
-/// The result of a check, or of a part of one.
-pub type Checked<T = ()> = Result<T, Failure>;
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Failure(format!("the store failed: {error}"))
-    }
-}
+/// The result of a check, or of a part of one; an error says what the check saw, and what it expected.
+pub type Checked<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Fails unless the condition holds.
 pub(super) fn ensure(holds: bool, failure: impl FnOnce() -> String) -> Checked {
-    if holds { Ok(()) } else { Err(Failure(failure())) }
+    if holds { Ok(()) } else { Err(failure().into()) }
 }
 
 /// Opens a store: each call returns another way to the same data.
@@ -90,7 +82,7 @@ impl Opened {
         let mut outcomes = self.commit(&[write])?;
         match (outcomes.pop(), outcomes.as_slice()) {
             (Some(outcome), []) => Ok(outcome),
-            _ => Err(Failure("a commit of one write has not one outcome".to_owned())),
+            _ => Err("a commit of one write has not one outcome".into()),
         }
     }
 
@@ -188,6 +180,6 @@ pub(super) fn number(text: &str) -> Checked<u64> {
     let number = json.and_then(|json| json.get("epoch")?.as_u64());
     match number {
         Some(number) if transition(number) == text => Ok(number),
-        _ => Err(Failure(format!("a transition came back changed: {text:?}"))),
+        _ => Err(format!("a transition came back changed: {text:?}").into()),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -278,7 +279,7 @@ fn broken(open: &Open<'_>) -> Vec<&'static str> {
 #[test]
 fn a_broken_store_is_refused_by_the_name_of_the_obligation() {
     let cases = [
-        (Fault::ReadsLate, "a load returns the last commit"),
+        (Fault::ReadsLate, "a load returns the last commit, also after reopening"),
         (Fault::DoesNotCompare, "a stale write changes nothing and returns the record"),
         (Fault::DoesNotCompare, "of concurrent writes on one version exactly one is done"),
         (Fault::LosesSome, "no acknowledged write is lost"),
@@ -296,21 +297,21 @@ fn a_broken_store_is_refused_by_the_name_of_the_obligation() {
         (Fault::HistoryLags, "a commit is visible whole or not at all"),
         (Fault::AddsWhenStale, "a stale write changes nothing and returns the record"),
         (Fault::StreamSkips, "the stream shows each transition once, in commit order"),
-        (Fault::StreamRepeats, "a position survives reopening the store"),
+        (Fault::StreamRepeats, "a position outlives the transitions before it, and reopening"),
         (Fault::StreamOvertakes, "a reader of the stream misses no transition"),
         (Fault::DropsForgotten, "transitions of a removal are in the stream alone"),
         (Fault::ForgottenInHistory, "transitions of a removal are in the stream alone"),
         (Fault::ForgottenUnbounded, "the stream keeps the newest transitions of removals"),
-        (Fault::ListsRemoved, "versions go on after a removal"),
+        (Fault::ListsRemoved, "a list holds the records of its namespace, sorted by bytes"),
         (Fault::UnsortedList, "a list holds the records of its namespace, sorted by bytes"),
-        (Fault::LockWritesAtOnce, "a dropped lock discards its writes"),
+        (Fault::LockWritesAtOnce, "a lock shows its writes outside once finished, and never if dropped"),
         (Fault::LockWritesAtOnce, "a lock keeps other writers out"),
         (Fault::Expires, "an untouched record stays"),
         // Such as Workers KV: a read may be old, and a write does not compare.
-        (Fault::Eventual, "a load returns the last commit"),
+        (Fault::Eventual, "a load returns the last commit, also after reopening"),
         (Fault::Eventual, "a stale write changes nothing and returns the record"),
         (Fault::Eventual, "of concurrent writes on one version exactly one is done"),
-        (Fault::Panics, "a missing record has version 0 and no data"),
+        (Fault::Panics, "a load returns the last commit, also after reopening"),
     ];
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
@@ -332,5 +333,5 @@ fn a_broken_store_is_refused_by_the_name_of_the_obligation() {
 #[test]
 fn a_store_that_is_empty_when_reopened_is_not_durable() {
     let names = broken(&|| Arc::new(MemoryStore::new()));
-    assert!(names.contains(&"a commit survives reopening the store"), "{names:?}");
+    assert!(names.contains(&"a load returns the last commit, also after reopening"), "{names:?}");
 }
