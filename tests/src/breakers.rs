@@ -28,10 +28,14 @@ pub fn host(path: &Path, policy: &Policy) -> Host {
     builder.build().unwrap_or_else(|error| panic!("a host on {}: {error}", path.display()))
 }
 
+/// A number of a policy with all its keys.
+pub fn number(policy: &Policy, key: &str) -> u64 {
+    policy.get(key).and_then(Value::as_u64).unwrap_or_else(|| panic!("{key} is no number in {policy}"))
+}
+
 /// Trips the breaker.
 pub fn trip(breaker: &Breaker) {
-    let policy = breaker.policy().expect("a policy").policy;
-    let failures = policy.get("consecutive_failures").and_then(Value::as_u64).expect("a whole policy");
+    let failures = number(&breaker.policy().expect("a policy").policy, "consecutive_failures");
     for _ in 0..failures {
         let Ok(Decision::Proceed(guard)) = breaker.acquire() else { panic!("it is not closed") };
         guard.report(Outcome::Failure).expect("a failure is reported");

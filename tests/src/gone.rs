@@ -16,7 +16,7 @@ pub fn use_once(host: &Host, many: usize) -> Permit {
         for first in 0..AT_ONCE {
             scope.spawn(move || {
                 for number in (first..many).step_by(AT_ONCE) {
-                    let receipt = host.breaker(name(number)).report(permit, Outcome::Success, None);
+                    let receipt = host.breaker(name(number)).report(permit, Outcome::Success);
                     assert!(receipt.expect("a receipt").is_applied());
                 }
             });

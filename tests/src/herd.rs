@@ -103,7 +103,7 @@ fn reporters(words: &[String]) {
         Ok(Decision::Proceed(guard)) => guard.into_permit(),
         other => panic!("{other:?}"),
     };
-    together(words, || match breaker.report(permit, Outcome::Failure, None) {
+    together(words, || match breaker.report(permit, Outcome::Failure) {
         Ok(receipt) if receipt.is_applied() && receipt.state == State::Closed => "counted".to_owned(),
         Ok(receipt) if receipt.is_applied() => format!("counted, and it is {}", receipt.state),
         Ok(receipt) => format!("{:?}", receipt.verdict),

@@ -1,15 +1,14 @@
 //! A store that forwards to another and records what passes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use halfopen::store::{CommitOutcome, Cursor, Key, Locked, Page, Snapshot, Store, StoreError, Write};
 
 /// See [the module](self).
-#[derive(Debug)]
-pub struct Tap<S> {
-    inner: S,
+pub struct Tap {
+    inner: Arc<dyn Store>,
     reads: AtomicU64,
     writes: AtomicU64,
     written: Mutex<Vec<Written>>,
@@ -24,9 +23,9 @@ pub struct Written {
     pub transitions: Vec<String>,
 }
 
-impl<S> Tap<S> {
+impl Tap {
     /// In front of a store.
-    pub fn new(inner: S) -> Self {
+    pub fn new(inner: Arc<dyn Store>) -> Self {
         Tap { inner, reads: AtomicU64::new(0), writes: AtomicU64::new(0), written: Mutex::default() }
     }
 
@@ -49,7 +48,7 @@ impl<S> Tap<S> {
     }
 }
 
-impl<S: Store> Store for Tap<S> {
+impl Store for Tap {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.inner.load(key)

@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use halfopen::{
-    Breaker, CallError, Decision, DeferReason, Host, LostProbe, ManualClock, Outcome, Permit, Policy, State,
+    Breaker, CallError, Decision, DeferReason, Host, ManualClock, Outcome, Permit, Policy, State,
     TransitionReason, Verdict,
 };
-use halfopen_tests::breakers::{LONG_MS, address, host, make_due, policy, until};
+use halfopen_tests::breakers::{LONG_MS, address, host, make_due, number, policy, until};
 use halfopen_tests::process::{Process, order, play, say};
 use halfopen_tests::{harness, tests};
 
@@ -37,7 +37,7 @@ fn claimant(words: &[String]) {
     let mut held: Option<(Breaker, Permit)> = None;
     while let Some(order) = order() {
         match (order.parse::<Outcome>(), held.take()) {
-            (Ok(outcome), Some((breaker, permit))) => match breaker.report(permit, outcome, None).map(|r| r.verdict) {
+            (Ok(outcome), Some((breaker, permit))) => match breaker.report(permit, outcome).map(|r| r.verdict) {
                 Ok(Verdict::Applied) => say("applied"),
                 Ok(Verdict::Stale(reason)) => say(format_args!("stale {reason}")),
                 Err(error) => say(format_args!("error {error}")),
@@ -83,7 +83,7 @@ fn claim(breaker: &Breaker) -> Permit {
 }
 
 fn with_lease(lease_ms: u64) -> Policy {
-    Policy { lease_ms, ..policy() }
+    policy().lease_ms(lease_ms)
 }
 
 fn five_simultaneous_lease_requests_give_exactly_one_permission() {
@@ -130,7 +130,7 @@ fn an_expired_lease_lets_a_new_claimant_in() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("shared.db");
     let breaker = host(&file, &policy()).breaker("pay");
-    breaker.configure(&with_lease(1_000)).unwrap();
+    breaker.configure(&with_lease(1_000), "").unwrap();
     make_due(&breaker);
 
     let mut first = claimants(1, &file).remove(0);
@@ -142,7 +142,7 @@ fn an_expired_lease_lets_a_new_claimant_in() {
     let lost_probes = breaker.history(100).unwrap().into_iter().filter(|t| t.reason == TransitionReason::ProbeLost);
     let lost_probes: Vec<(State, State)> = lost_probes.map(|t| (t.from, t.to)).collect();
     assert_eq!(lost_probes, [(State::HalfOpen, State::HalfOpen)]);
-    assert!(breaker.report(permit, Outcome::Success, None).unwrap().is_applied());
+    assert!(breaker.report(permit, Outcome::Success).unwrap().is_applied());
     assert_eq!(breaker.inspect().unwrap().state, State::Closed);
 }
 
@@ -169,11 +169,11 @@ fn a_late_result_of_an_expired_lease_does_not_overwrite_newer_state() {
     let mut late = claimants(cases.len(), &file);
     for (dependency, claimant) in dependencies.iter().zip(&mut late) {
         let breaker = host.breaker(dependency.as_str());
-        breaker.configure(&with_lease(1_000)).unwrap();
+        breaker.configure(&with_lease(1_000), "").unwrap();
         make_due(&breaker);
         token(&claimant.ask(dependency));
         // A lease keeps its length; the next one is to outlast the test.
-        breaker.configure(&Policy { open_ms: LONG_MS, ..policy() }).unwrap();
+        breaker.configure(&policy().open_ms(LONG_MS), "").unwrap();
     }
 
     for (((newer, outcome), dependency), claimant) in cases.into_iter().zip(&dependencies).zip(&mut late) {
@@ -181,8 +181,8 @@ fn a_late_result_of_an_expired_lease_does_not_overwrite_newer_state() {
         match newer {
             Newer::Nothing => until("the lease has run out", || breaker.inspect().unwrap().probe_due.then_some(())),
             Newer::Probing => drop(claim(&breaker)),
-            Newer::Closed => drop(breaker.report(claim(&breaker), Outcome::Success, None).unwrap()),
-            Newer::Open => drop(breaker.report(claim(&breaker), Outcome::Failure, None).unwrap()),
+            Newer::Closed => drop(breaker.report(claim(&breaker), Outcome::Success).unwrap()),
+            Newer::Open => drop(breaker.report(claim(&breaker), Outcome::Failure).unwrap()),
         }
         let state = match newer {
             Newer::Nothing | Newer::Probing => State::HalfOpen,
@@ -283,7 +283,7 @@ fn a_caller_without_a_lease_is_deferred_and_makes_no_network_call() {
     };
 
     let open = hosts[0].breaker("open");
-    open.configure(&Policy { open_ms: LONG_MS, ..policy() }).unwrap();
+    open.configure(&policy().open_ms(LONG_MS), "").unwrap();
     halfopen_tests::breakers::trip(&open);
     let deferred = AtomicUsize::new(0);
     let called = call("open", &|reason| {
@@ -313,7 +313,7 @@ const BEGIN: u64 = 1_000_000;
 
 /// A host whose time stands still until it is moved on.
 fn host_at(file: &Path, clock: &Arc<ManualClock>, policy: &Policy) -> Host {
-    Host::builder().address(&address(file)).clock(clock.clone()).default_policy(*policy).build().unwrap()
+    Host::builder().address(&address(file)).clock(clock.clone()).default_policy(policy.clone()).build().unwrap()
 }
 
 /// How long the open window is that has just begun.
@@ -334,8 +334,8 @@ fn check_backoff(breaker: &Breaker, clock: &ManualClock, fail: &dyn Fn(&Breaker)
         windows.push(window(breaker, clock));
     }
     for (level, window) in windows.iter().enumerate() {
-        let length = (policy.open_ms << level).min(policy.open_max_ms);
-        let longest = length + length * u64::from(policy.jitter_percent) / 100;
+        let length = (number(&policy, "open_ms") << level).min(number(&policy, "open_max_ms"));
+        let longest = length + length * number(&policy, "jitter_percent") / 100;
         assert!((length..=longest).contains(window), "level {level}: {window} is not in {length}..={longest}");
     }
     windows
@@ -348,7 +348,7 @@ fn check_jitter(first_windows: impl Iterator<Item = u64>) {
 }
 
 fn jittery() -> Policy {
-    Policy { open_ms: 1_000, open_max_ms: 20_000, jitter_percent: 50, lease_ms: 5_000, ..policy() }
+    policy().open_ms(1_000).open_max_ms(20_000).jitter_percent(50).lease_ms(5_000)
 }
 
 fn a_failed_or_timed_out_probe_reopens_with_backoff_and_jitter() {
@@ -360,10 +360,10 @@ fn a_failed_or_timed_out_probe_reopens_with_backoff_and_jitter() {
     type Fails<'a> = &'a dyn Fn(&Breaker);
     let ways: [(TransitionReason, Fails<'_>); 4] = [
         (TransitionReason::ProbeFailed, &|breaker| {
-            assert!(breaker.report(claim(breaker), Outcome::Failure, None).unwrap().is_applied());
+            assert!(breaker.report(claim(breaker), Outcome::Failure).unwrap().is_applied());
         }),
         (TransitionReason::ProbeTimedOut, &|breaker| {
-            assert!(breaker.report(claim(breaker), Outcome::Timeout, None).unwrap().is_applied());
+            assert!(breaker.report(claim(breaker), Outcome::Timeout).unwrap().is_applied());
         }),
         (TransitionReason::ProbeFailed, &|breaker| {
             let answer = breaker.call(|| Err::<(), _>("refused"));
@@ -411,7 +411,7 @@ fn a_lost_probe_reopens_with_backoff_where_the_policy_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("shared.db");
     let clock = Arc::new(ManualClock::new(BEGIN));
-    let reopen = host_at(&file, &clock, &Policy { lost_probe: LostProbe::Reopen, ..jittery() });
+    let reopen = host_at(&file, &clock, &jittery().reopen_on_lost_probe());
     let reprobe = host_at(&file, &clock, &jittery());
 
     let mut first_windows = Vec::new();
@@ -419,7 +419,7 @@ fn a_lost_probe_reopens_with_backoff_where_the_policy_says_so() {
         let breaker = reopen.breaker(format!("reopen, time {time}"));
         let lose = |breaker: &Breaker| {
             claim(breaker);
-            clock.advance(Duration::from_millis(jittery().lease_ms));
+            clock.advance(Duration::from_millis(number(&jittery(), "lease_ms")));
             // The one who finds the lease run out is deferred, and has reopened the breaker.
             let Decision::Defer(deferral) = breaker.acquire().unwrap() else { panic!("it was let in") };
             assert_eq!(deferral.reason, DeferReason::Open);
@@ -436,7 +436,7 @@ fn a_lost_probe_reopens_with_backoff_where_the_policy_says_so() {
     halfopen_tests::breakers::trip(&breaker);
     clock.advance(Duration::from_millis(window(&breaker, &clock)));
     let lost = claim(&breaker);
-    clock.advance(Duration::from_millis(jittery().lease_ms));
+    clock.advance(Duration::from_millis(number(&jittery(), "lease_ms")));
     let Decision::Probe(next) = breaker.acquire().unwrap() else { panic!("it was not let in") };
     assert!(next.token() > lost.lease);
 }

@@ -18,7 +18,7 @@ const EVERY: Duration = Duration::from_millis(1);
 
 pub fn rows(effort: Effort) -> Rows {
     let folder = setting::folder()?;
-    let store = Arc::new(Tap::new(setting::sqlite(&folder.path().join("breakers.db"), Synchronous::Full)?));
+    let store = Arc::new(Tap::new(Arc::new(setting::sqlite(&folder.path().join("breakers.db"), Synchronous::Full)?)));
     let policy = Policy::new().fresh_ms(250);
     let host = Host::builder().shared_store(store.clone()).default_policy(policy).build()?;
     let breaker = host.breaker("payments");

@@ -14,7 +14,7 @@ pub fn recorded(
     steps: usize,
     mut step: impl FnMut(&Breaker, &ManualClock) -> Result<()>,
 ) -> Result<Vec<Written>> {
-    let tap = Arc::new(Tap::new(MemoryStore::default()));
+    let tap = Arc::new(Tap::new(Arc::new(MemoryStore::default())));
     let clock = setting::clock();
     let builder = Host::builder().shared_store(tap.clone()).clock(clock.clone()).default_policy(policy);
     let breaker = builder.build()?.breaker("payments");

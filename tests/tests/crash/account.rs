@@ -46,12 +46,31 @@ impl Said {
         matches!(self, Said::Acquiring | Said::Renewing | Said::Settling(_) | Said::Reporting(_))
     }
 
-    fn receipt(&self) -> Option<&Receipt> {
+    /// The state in which a permit was given.
+    fn state(&self) -> Option<State> {
         match self {
-            Said::Renewed(receipt) | Said::Settled(receipt) | Said::Reported(receipt) => Some(receipt),
+            Said::Probe(_) => Some(State::HalfOpen),
+            Said::Proceed(_) => Some(State::Closed),
             _ => None,
         }
     }
+}
+
+/// The changes of state that a caller was told of: the permit that it reported under, and the state after it.
+fn acknowledged_changes(said: &[Said]) -> Vec<(Permit, State)> {
+    let mut permit = None;
+    let mut changes = Vec::new();
+    for said in said {
+        match said {
+            Said::Probe(given) | Said::Proceed(given) => permit = Some((*given, said.state())),
+            Said::Settled(receipt) | Said::Reported(receipt) if receipt.is_applied() => {
+                let changed = permit.filter(|(_, before)| *before != Some(receipt.state));
+                changes.extend(changed.map(|(permit, _)| (permit, receipt.state)));
+            }
+            _ => {}
+        }
+    }
+    changes
 }
 
 /// What each caller said, in its order.
@@ -112,8 +131,9 @@ impl Account {
         // No lease can run out in a round.
         assert!(history.iter().all(|change| change.reason != TransitionReason::ProbeLost), "{history:?}");
         let known: BTreeSet<u64> = history.iter().map(|change| change.epoch).collect();
-        for change in self.all().filter_map(Said::receipt).flat_map(|receipt| &receipt.transitions) {
-            assert!(history.contains(change), "{change:?} was acknowledged and is lost: {history:?}");
+        for (permit, state) in self.callers.values().flat_map(|said| acknowledged_changes(said)) {
+            let is_there = history.iter().any(|change| change.epoch == permit.epoch + 1 && change.to == state);
+            assert!(is_there, "a change to {state} under {permit} was acknowledged and is lost: {history:?}");
         }
         let first_epoch = history.first().map_or(seen.epoch, |first| first.epoch - 1);
         for said in self.all() {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use halfopen::store::sqlite::Synchronous;
-use halfopen::{Breaker, BreakerError, Decision, Outcome, Permit, Policy, Receipt, Recorded, Window};
+use halfopen::{Breaker, BreakerError, Decision, Outcome, Permit, Policy, Receipt, Recorded};
 use halfopen_tests::breakers::policy;
 use halfopen_tests::process::{order, say};
 
@@ -33,10 +33,10 @@ impl Kind {
     }
 
     pub fn policy(self, fresh_ms: u64) -> Policy {
-        let policy = Policy { fresh_ms, ..policy() };
+        let policy = policy().fresh_ms(fresh_ms);
         match self {
-            Kind::Cycle => Policy { consecutive_failures: 3, open_max_ms: 4, successes_to_close: 2, ..policy },
-            Kind::Count => Policy { consecutive_failures: 0, window: Window::Ms(86_400_000), ..policy },
+            Kind::Cycle => policy.consecutive_failures(3).open_max_ms(4).successes_to_close(2),
+            Kind::Count => policy.consecutive_failures(0).window_ms(86_400_000),
         }
     }
 }
@@ -98,7 +98,7 @@ impl Caller {
                     self.say(format_args!("proceed|{}", guard.permit()));
                     let outcome = if fastrand::u8(..10) < 7 { Outcome::Failure } else { Outcome::Success };
                     self.say(format_args!("reporting|{outcome}"));
-                    match guard.report(outcome, None) {
+                    match guard.report(outcome) {
                         Ok(Recorded::Now(receipt)) => self.told("reported", Ok(receipt)),
                         Ok(Recorded::Later | Recorded::Nothing) => self.say(format_args!("counted")),
                         Err(error) => self.told("reported", Err(error)),
@@ -125,7 +125,7 @@ impl Caller {
         let outcomes = [Outcome::Success, Outcome::Success, Outcome::Failure, Outcome::Timeout, Outcome::Ignored];
         let outcome = outcomes[fastrand::usize(..outcomes.len())];
         self.say(format_args!("settling|{outcome}"));
-        self.told("settled", self.breaker.report(permit, outcome, None));
+        self.told("settled", self.breaker.report(permit, outcome));
     }
 
     fn told(&self, what: &str, answer: Result<Receipt, BreakerError>) {

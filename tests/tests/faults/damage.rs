@@ -24,7 +24,7 @@ fn file_with_records() -> (TempDir, PathBuf) {
         let breaker = host.breaker(format!("dependency {number}"));
         trip(&breaker);
         if number % 2 == 0 {
-            breaker.reset().unwrap();
+            breaker.reset("").unwrap();
         }
     }
     drop(host);
@@ -48,18 +48,18 @@ fn use_it(file: &Path) -> usize {
         }
     };
     judge(host.list().map(drop).map_err(BreakerError::from));
-    let stream = SqliteStore::open(file).and_then(|store| store.transitions("default", Cursor::Start, 1_000).map(drop));
+    let stream = SqliteStore::open_with(file, SqliteOptions::default()).and_then(|store| store.transitions("default", Cursor::Start, 1_000).map(drop));
     judge(stream.map_err(BreakerError::from));
     for number in [0, 1, 2, 99, 100, 198, 199, 200] {
         let breaker = host.breaker(format!("dependency {number}"));
         judge(breaker.inspect().map(drop));
         judge(breaker.history(10).map(drop).map_err(BreakerError::from));
         judge(breaker.acquire().and_then(|decision| match decision {
-            Decision::Proceed(guard) | Decision::Probe(guard) => guard.report(Outcome::Failure, None).map(drop),
+            Decision::Proceed(guard) | Decision::Probe(guard) => guard.report(Outcome::Failure).map(drop),
             Decision::Defer(_) => Ok(()),
         }));
-        judge(breaker.reset().map(drop));
-        judge(breaker.forget().map(drop));
+        judge(breaker.reset("").map(drop));
+        judge(breaker.forget("").map(drop));
     }
     judge(host.remove_namespace().map_err(BreakerError::from));
     failed
@@ -107,7 +107,7 @@ pub fn a_file_cut_short_is_an_error_and_never_a_panic() {
 /// Refused when it is opened, and not touched.
 fn check_left_alone(file: &Path, is_right: impl Fn(&StoreError) -> bool) {
     let before = fs::read(file).unwrap();
-    let error = SqliteStore::open(file).map(drop).unwrap_err();
+    let error = SqliteStore::open_with(file, SqliteOptions::default()).map(drop).unwrap_err();
     assert!(is_right(&error), "{error:?}");
     assert_eq!(fs::read(file).unwrap(), before, "it was changed");
     let folder = file.parent().unwrap();
@@ -148,5 +148,5 @@ pub fn a_database_of_a_later_release_is_left_as_it_is() {
     let database = rusqlite::Connection::open(&file).unwrap();
     database.pragma_update(None, "user_version", known).unwrap();
     drop(database);
-    assert!(SqliteStore::open(&file).is_ok());
+    assert!(SqliteStore::open_with(&file, SqliteOptions::default()).is_ok());
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use halfopen::store::{Key, MemoryStore, Store as _};
 use halfopen::{
     Breaker, BreakerError, Decision, Host, HostBuilder, ManualClock, Mode, Outcome, Permit, Policy, State, StoreError,
-    Transition, Window,
+    Transition,
 };
 use halfopen_tests::breakers::{address, policy};
 use tempfile::TempDir;
@@ -49,7 +49,7 @@ impl Caller {
     }
 
     fn report(&mut self, outcome: Outcome) -> Result<(), BreakerError> {
-        let receipt = self.breaker.report(self.permit.unwrap(), outcome, None)?;
+        let receipt = self.breaker.report(self.permit.unwrap(), outcome)?;
         assert!(receipt.is_applied(), "{receipt:?}");
         Ok(())
     }
@@ -68,11 +68,11 @@ const LIFE: &[Step] = &[
     |caller| caller.report(Outcome::Timeout),
     |caller| caller.acquire("probe"),
     |caller| caller.report(Outcome::Success),
-    |caller| caller.breaker.configure(&Policy { open_ms: 2, ..policy() }).map(drop),
+    |caller| caller.breaker.configure(&policy().open_ms(2), "").map(drop),
     |caller| caller.breaker.force(Mode::Open, None, "a note").map(drop),
     |caller| caller.acquire("defer"),
-    |caller| caller.breaker.reset().map(drop),
-    |caller| caller.breaker.forget().map(drop),
+    |caller| caller.breaker.reset("").map(drop),
+    |caller| caller.breaker.forget("").map(drop),
     |caller| caller.acquire("proceed"),
     |caller| caller.report(Outcome::Failure),
 ];
@@ -128,8 +128,9 @@ impl Twins {
     fn compare(&self, dependency: &str, place: &str) {
         let key = Key { namespace: "default", dependency };
         let snapshot = self.memory.load(key).unwrap();
-        let safe: (Record, Vec<Transition>) =
-            ((snapshot.version, snapshot.data), self.memory.history(key, usize::MAX).unwrap());
+        let history = self.memory.history(key, usize::MAX).unwrap();
+        let history: Vec<Transition> = history.iter().map(|json| json.parse().unwrap()).collect();
+        let safe: (Record, Vec<Transition>) = ((snapshot.version, snapshot.data), history);
         let found = self.injector.look(|| {
             let record = record(&self.file, dependency);
             (record, self.struck.breaker(dependency).history(usize::MAX).unwrap())
@@ -196,7 +197,7 @@ pub fn of_many_reports_at_once_exactly_the_acknowledged_ones_count() {
     const REPORTS: u64 = 25;
     let folder = folder();
     let injector = Injector::take();
-    let counting = Policy { consecutive_failures: 0, window: Window::Ms(86_400_000), ..policy() };
+    let counting = policy().consecutive_failures(0).window_ms(86_400_000);
     let file = folder.path().join("shared.db");
     let host = Host::builder().address(&address(&file)).default_policy(counting).build().unwrap();
     let (mut done, mut failed) = (0, 0);
@@ -206,7 +207,7 @@ pub fn of_many_reports_at_once_exactly_the_acknowledged_ones_count() {
         let permit = guard.into_permit();
         let (fault, lasting) = FAULTS[round as usize % FAULTS.len()];
         injector.arm(fault, lasting, fastrand::u64(..150));
-        let report = || breaker.report(permit, Outcome::Failure, None).map(|receipt| assert!(receipt.is_applied()));
+        let report = || breaker.report(permit, Outcome::Failure).map(|receipt| assert!(receipt.is_applied()));
         let acknowledged: u64 = thread::scope(|scope| {
             let reporter = || {
                 let mut acknowledged = 0;
@@ -238,11 +239,11 @@ pub fn a_full_disk_and_a_failing_one_are_told_apart() {
     let breaker = twins.struck.breaker("pay");
     for (fault, words) in [(Fault::Full, "the disk is full"), (Fault::Io, "reading or writing failed")] {
         twins.injector.arm(fault, Lasting::UntilLifted, 0);
-        let error = breaker.reset().unwrap_err();
+        let error = breaker.reset("").unwrap_err();
         let BreakerError::Store(StoreError::Unavailable { place, why }) = &error else { panic!("{error:?}") };
         assert!(why.contains(words), "{why}");
         assert_eq!(Path::new(place), twins.file);
         twins.injector.lift();
-        breaker.reset().unwrap();
+        breaker.reset("").unwrap();
     }
 }

@@ -41,8 +41,8 @@ pub fn while_another_program_writes_reads_go_on_and_writes_fail_in_time() {
         matches!(open.acquire().unwrap_err(), BreakerError::Store(StoreError::Unavailable { .. })),
         "a probe is due"
     );
-    let reported = closed.report(guard.into_permit(), Outcome::Failure, None);
-    let failed = [reported.unwrap_err(), open.reset().unwrap_err(), closed.forget().unwrap_err()];
+    let reported = closed.report(guard.into_permit(), Outcome::Failure);
+    let failed = [reported.unwrap_err(), open.reset("").unwrap_err(), closed.forget("").unwrap_err()];
     for error in failed {
         let BreakerError::Store(StoreError::Unavailable { why, .. }) = &error else { panic!("{error:?}") };
         assert!(why.contains("locked for longer than 100 ms"), "{why}");
@@ -105,7 +105,7 @@ pub fn visitor(words: &[String]) {
             other => panic!("{other:?}"),
         })?;
         let Decision::Proceed(guard) = breaker.breaker("pay").acquire()? else { panic!("it is not closed") };
-        guard.report(Outcome::Failure, None)?;
+        guard.report(Outcome::Failure)?;
         Ok(())
     };
     match visit() {
@@ -175,7 +175,7 @@ pub fn a_folder_that_is_removed_and_made_again_is_used_again() {
     assert!(error.to_string().contains("there is no folder"), "{error}");
     for _ in 0..10 {
         // Whatever it can, and whatever it cannot: what it says is done must be there for others.
-        let done = host.breaker("pay").reset();
+        let done = host.breaker("pay").reset("");
         let BreakerError::Store(error) = done.expect_err("it wrote where nobody will read") else { panic!() };
         assert!(matches!(error, StoreError::Unavailable { .. } | StoreError::Denied { .. }), "{error:?}");
     }
@@ -185,6 +185,6 @@ pub fn a_folder_that_is_removed_and_made_again_is_used_again() {
     trip(&other.breaker("pay"));
     // Both speak of the same file again.
     assert_eq!(host.breaker("pay").inspect().unwrap().state, State::Open);
-    host.breaker("pay").reset().unwrap();
+    host.breaker("pay").reset("").unwrap();
     assert_eq!(other.breaker("pay").inspect().unwrap().state, State::Closed);
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use halfopen::conformance::obligations;
 use halfopen::store;
 use halfopen::{Mode, Outcome, Policy, StaleReason, Verdict};
+use halfopen_replay::Replay;
 use halfopen_tests::breakers::policy;
 use halfopen_tests::gone;
 use halfopen_tests::herd::{self, Place};
@@ -40,7 +41,10 @@ type Herd = fn(&Place);
 fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
     let mut trials = conformance(kind, address);
     let place = address.to_owned();
-    let run: Arc<scenarios::Run> = Arc::new(move |scenario| Ok(Replay::at(&place)?.run(scenario)?));
+    let run: Arc<scenarios::Run> = Arc::new(move |scenario| {
+        let place = place.clone();
+        Ok(Replay::host(|host| host.native()).open_store(move || store::open(&place))?.run(scenario)?)
+    });
     trials.extend(scenarios::trials(kind.name, run));
     let herds: [(&str, Herd); 5] = [
         ("of_a_thousand_callers_in_eight_processes_exactly_one_probes", |place| {
@@ -103,7 +107,7 @@ fn prunes(place: &Place) {
     assert_eq!((pruned.removed, pruned.kept, pruned.failed), (GONE as u64, 2, Vec::new()));
     assert_eq!(host.list().unwrap(), ["configured", "open"]);
     for number in [0, GONE - 1] {
-        let late = host.breaker(gone::name(number)).report(permit, Outcome::Failure, None).unwrap();
+        let late = host.breaker(gone::name(number)).report(permit, Outcome::Failure).unwrap();
         assert_eq!(late.verdict, Verdict::Stale(StaleReason::OldEpoch));
     }
 }

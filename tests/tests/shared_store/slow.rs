@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use halfopen::store::{self, Store};
-use halfopen::{Breaker, BreakerError, Decision, Host, ManualClock, Policy, StoreError, Window};
+use halfopen::store;
+use halfopen::{Breaker, BreakerError, Decision, Host, ManualClock, Policy, StoreError};
 use halfopen_tests::breakers::{LONG_MS, until};
 use halfopen_tests::herd::Place;
 use halfopen_tests::proxy::Proxy;
@@ -20,7 +20,7 @@ const THREADS: u64 = 4;
 struct Far {
     place: Place,
     proxy: Proxy,
-    store: Arc<Tap<Arc<dyn Store>>>,
+    store: Arc<Tap>,
 }
 
 impl Far {
