@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use futures_lite::future::{self, block_on, poll_once};
-use halfopen::Policy;
 use halfopen::store::{CommitOutcome, Cursor, Key, MemoryStore, Page, Snapshot, StoreError, Write};
 use halfopen_component::wasmtime::component::{Instance, Linker};
 use halfopen_component::wasmtime::{self, Store};

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Barrier;
 use std::thread;
 
-use halfopen::Policy;
-use halfopen::store::{SqliteOptions, SqliteStore};
+use halfopen::store::sqlite::{SqliteOptions, SqliteStore};
 use halfopen_tests::breakers;
 
 use crate::platform::{Platform, Plugin};
@@ -56,7 +55,7 @@ fn of_two_tenants_plugins_on_one_breaker_exactly_one_probes() {
 #[test]
 fn exactly_one_probes_on_disk_and_with_answers_from_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path().join("platform.db")).unwrap();
+    let store = SqliteStore::open_with(folder.path().join("platform.db"), SqliteOptions::default()).unwrap();
     let policy = breakers::policy().open_ms(1_000).fresh_ms(250);
     of_two_tenants_in_one_namespace(&Platform::on(std::sync::Arc::new(store), policy));
 }

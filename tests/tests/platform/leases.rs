@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use halfopen::Policy;
 use halfopen::store::MemoryStore;
 use halfopen_tests::breakers;
 use std::sync::Arc;

@@ -122,7 +122,7 @@ fn the_platform_itself_is_bound_by_no_limit() {
     let tenant = Tenant::builder(&platform.host, "acme").dependencies(0).calls(1, 1).build();
     for number in 0..10 {
         let breaker = tenant.host().breaker(format!("{number}"));
-        breaker.report(Permit { epoch: 0, lease: None }, Outcome::Success, None).unwrap();
+        breaker.report(Permit { epoch: 0, lease: None }, Outcome::Success).unwrap();
     }
     assert_eq!(records(&tenant).len(), 10);
 }

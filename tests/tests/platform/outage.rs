@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use halfopen::store::{SqliteOptions, SqliteStore};
+use halfopen::store::sqlite::{SqliteOptions, SqliteStore};
 use halfopen::{Host, OnStoreError};
 use halfopen_tenants::Tenant;
 use halfopen_tests::breakers;
@@ -15,7 +15,7 @@ fn a_store_that_is_gone_is_a_typed_error_that_names_no_place() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("secret-place");
     std::fs::create_dir(&place).unwrap();
-    let store = SqliteStore::open(place.join("platform.db")).unwrap();
+    let store = SqliteStore::open_with(place.join("platform.db"), SqliteOptions::default()).unwrap();
     let platform = Platform::on(Arc::new(store), breakers::policy());
     let tenant = platform.tenant("acme");
     let mut plugin = Plugin::of(&tenant);
@@ -30,7 +30,7 @@ fn a_store_that_is_gone_is_a_typed_error_that_names_no_place() {
 #[test]
 fn an_unrecorded_permit_is_stale_when_it_is_reported() {
     let host = |place: &Path| {
-        let store = SqliteStore::open(place.join("platform.db")).unwrap();
+        let store = SqliteStore::open_with(place.join("platform.db"), SqliteOptions::default()).unwrap();
         let builder = Host::builder().store(store).on_store_error(OnStoreError::FailOpen);
         builder.default_policy(breakers::policy()).build().unwrap()
     };

@@ -4,10 +4,10 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use halfopen::store::{self, MemoryStore};
-use halfopen::{Outcome, Policy, State};
+use halfopen::{Outcome, State};
 use halfopen_component::PluginCtxBuilder;
 use halfopen_contract::types::Decision;
-use halfopen_tests::breakers::{LONG_MS, address, policy, until};
+use halfopen_tests::breakers::{address, policy, until};
 
 use crate::platform::{Platform, block_on, context};
 
@@ -23,7 +23,7 @@ fn on_both(test: impl Fn(&PluginCtxBuilder)) {
 fn make_due(platform: &Platform, context: &PluginCtxBuilder) {
     let breakers = platform.pool(context);
     let Decision::Proceed(admission) = breakers.acquire("pay", "A").unwrap() else { panic!("it is not closed") };
-    let receipt = breakers.report("pay", admission.permit, Outcome::Failure, None).unwrap();
+    let receipt = breakers.report("pay", admission.permit, Outcome::Failure).unwrap();
     assert_eq!(receipt.state, State::Open);
     until("a probe is due", || breakers.inspect("pay").unwrap().probe_due.then_some(()));
 }
@@ -82,7 +82,7 @@ pub fn of_many_async_tasks_exactly_one_probes() {
 
 pub fn failures_reported_at_once_are_all_counted() {
     on_both(|context| {
-        let never = policy().consecutive_failures(0).window(LONG_MS);
+        let never = policy().consecutive_failures(0).window_ms(3_600_000);
         let context = context.clone().default_policy(never);
         let platform = Platform::plain();
         let breakers = platform.pool(&context);
@@ -90,7 +90,7 @@ pub fn failures_reported_at_once_are_all_counted() {
         thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
-                    let receipt = breakers.report("pay", admission.permit, Outcome::Failure, None).unwrap();
+                    let receipt = breakers.report("pay", admission.permit, Outcome::Failure).unwrap();
                     assert!(receipt.is_applied());
                 });
             }

@@ -12,7 +12,7 @@ mod platform;
 mod races;
 mod replays;
 mod versions;
-#[path = "../component/hostile/wat.rs"]
+#[path = "../component/hostile/wat/mod.rs"]
 #[allow(dead_code)]
 mod wat;
 mod wrapped;
@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         faults::a_commit_before_an_error_is_dropped,
         faults::after_a_trap_the_handle_is_spent_and_says_what_to_do,
         faults::a_pool_discards_the_store_of_a_trap_and_serves_on,
+        faults::documents_that_are_none_break_the_contract,
         faults::a_call_reaches_the_record_of_its_own_dependency_only,
         faults::a_failing_store_is_a_typed_error_and_the_instance_serves_on,
         faults::a_failing_store_is_a_typed_error_in_async_code,

@@ -27,7 +27,7 @@ pub fn with_a_rival(inner: &Arc<MemoryStore>, commits: u32, policy: Policy) -> W
     let left = AtomicU32::new(commits);
     let before_commit = move || {
         if left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
-            assert!(rival.report(CLOSED, Outcome::Failure, None).unwrap().is_applied());
+            assert!(rival.report(CLOSED, Outcome::Failure).unwrap().is_applied());
         }
         Ok(())
     };
@@ -39,7 +39,7 @@ pub fn a_lost_race_is_evaluated_again_on_the_new_record() {
     for lost in [1, 6] {
         let store = with_a_rival(&Arc::new(MemoryStore::new()), lost, after(lost + 1));
         let mut seat = Platform::plain().seat(&context(Arc::new(store)).default_policy(after(lost + 1)));
-        let receipt = seat.plugin.report(&mut seat.store, "pay", CLOSED, Outcome::Failure, None).unwrap();
+        let receipt = seat.plugin.report(&mut seat.store, "pay", CLOSED, Outcome::Failure).unwrap();
         assert_eq!(receipt.state, State::Open, "it is the last failure that trips, and it is this one");
     }
 }
@@ -50,7 +50,7 @@ pub fn a_lost_race_is_evaluated_again_in_async_code() {
         let context = context(Arc::new(store)).default_policy(after(lost + 1));
         block_on(async {
             let mut seat = Platform::plain().async_seat(&context).await;
-            let receipt = seat.plugin.report(&mut seat.store, "pay", CLOSED, Outcome::Failure, None).await.unwrap();
+            let receipt = seat.plugin.report(&mut seat.store, "pay", CLOSED, Outcome::Failure).await.unwrap();
             assert_eq!(receipt.state, State::Open);
         });
     }
@@ -66,8 +66,8 @@ pub fn the_stores_clock_goes_before_the_contexts() {
 pub fn a_probe_that_arrives_after_its_lease_is_acquired_again() {
     let (store, clock) = (Arc::new(MemoryStore::new()), Arc::new(ManualClock::new(0)));
     let policy = policy().lease_ms(100);
-    let mut seat = Platform::plain().seat(&on(&store, &clock, policy));
-    seat.plugin.report(&mut seat.store, "pay", CLOSED, Outcome::Failure, None).unwrap();
+    let mut seat = Platform::plain().seat(&on(&store, &clock, policy.clone()));
+    seat.plugin.report(&mut seat.store, "pay", CLOSED, Outcome::Failure).unwrap();
     clock.set(10);
     // The first commit takes as long as the lease.
     let (slow, once) = (clock.clone(), AtomicU32::new(1));
@@ -111,11 +111,11 @@ pub fn a_platform_and_a_host_share_records_and_leases() {
     let host = Host::builder().shared_store(store).clock(clock.clone()).default_policy(policy()).build().unwrap();
     let breaker = host.breaker("pay");
     let Ok(halfopen::Decision::Proceed(guard)) = breaker.acquire() else { panic!("it is not closed") };
-    seat.plugin.report(&mut seat.store, "pay", guard.into_permit(), Outcome::Failure, None).unwrap();
+    seat.plugin.report(&mut seat.store, "pay", guard.into_permit(), Outcome::Failure).unwrap();
     clock.set(10);
     let Decision::Probe(probe) = seat.plugin.acquire(&mut seat.store, "pay", "A").unwrap() else { panic!("no probe") };
     assert!(matches!(breaker.acquire(), Ok(halfopen::Decision::Defer(_))));
-    assert!(breaker.report(probe.permit, Outcome::Success, None).unwrap().is_applied());
+    assert!(breaker.report(probe.permit, Outcome::Success).unwrap().is_applied());
     assert_eq!(seat.plugin.inspect(&mut seat.store, "pay").unwrap().state, State::Closed);
     assert_eq!(breaker.history(10).unwrap().len(), 3);
 }
@@ -126,7 +126,7 @@ pub fn namespaces_are_kept_apart() {
     let of = |namespace| platform.seat(&on(&store, &clock, policy()).namespace(namespace));
     let (mut one, mut other) = (of("one"), of("other"));
     assert_eq!((one.store.data().tenant, one.store.data().plugin.namespace()), ("shop", "one"));
-    one.plugin.report(&mut one.store, "pay", CLOSED, Outcome::Failure, None).unwrap();
+    one.plugin.report(&mut one.store, "pay", CLOSED, Outcome::Failure).unwrap();
     assert_eq!(one.plugin.inspect(&mut one.store, "pay").unwrap().state, State::Open);
     assert_eq!(other.plugin.inspect(&mut other.store, "pay").unwrap().state, State::Closed);
 }

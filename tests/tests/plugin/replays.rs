@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use halfopen::{BreakerError, Component};
+use halfopen::{BreakerError, Component, OpenError};
 use halfopen_component::wasmtime::Config;
 use halfopen_component::{InstantiateError, PluginCtx, PluginCtxBuilder};
 use halfopen_contract::engine::{Answer, Request};
@@ -58,7 +58,7 @@ fn of(name: &str, platform: Platform, style: Style, records: Records) -> Vec<Tri
     )
 }
 
-fn seated(platform: &Platform, style: Style, setup: Setup) -> Result<Box<dyn Target>, BreakerError> {
+fn seated(platform: &Platform, style: Style, setup: Setup) -> Result<Box<dyn Target>, OpenError> {
     let Setup { store, namespace, clock, seed, default_policy } = setup;
     let context = PluginCtx::builder(store).namespace(&namespace).clock(clock).seed(seed);
     let context = context.default_policy(default_policy);
@@ -67,7 +67,7 @@ fn seated(platform: &Platform, style: Style, setup: Setup) -> Result<Box<dyn Tar
         Style::Async => block_on(async_seat(platform, &context)),
     }
     .map_err(|error| match error {
-        InstantiateError::InvalidPolicy(faults) => BreakerError::InvalidPolicy(faults),
+        InstantiateError::InvalidPolicy(faults) => OpenError::InvalidPolicy(faults),
         other => panic!("{other}"),
     })
 }

@@ -210,7 +210,7 @@ pub fn operations_of_a_handle_are_held_all_the_same() {
     let mut seat = Platform::plain().seat(&write_through(store));
     seat.plugin.force(&mut seat.store, "a", Mode::Open, None, &Operator::default()).unwrap();
     let permit = Permit { epoch: 0, lease: None };
-    let receipt = seat.plugin.report(&mut seat.store, "a", permit, Outcome::Success, None).unwrap();
+    let receipt = seat.plugin.report(&mut seat.store, "a", permit, Outcome::Success).unwrap();
     assert!(!receipt.is_applied());
 }
 
