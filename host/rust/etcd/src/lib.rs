@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use halfopen_contract::store::{CommitOutcome, Cursor, Key, OpenError, Page, Snapshot, Store, StoreError, Write};
 
-pub use options::{EtcdIdentity, EtcdOptions, EtcdTls, EtcdUser};
+pub use options::{EtcdOptions, EtcdTls, EtcdUser};
 use records::Records;
 use records::value::read_record;
 

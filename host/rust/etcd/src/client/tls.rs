@@ -11,10 +11,10 @@ pub(super) fn config(tls: &EtcdTls, place: &Place) -> Result<TlsConfig, StoreErr
     if let Some(path) = &tls.authorities {
         config = config.root_certs(RootCerts::new_with_certs(&certificates(path, place)?));
     }
-    if let Some(identity) = &tls.identity {
-        let key = PrivateKey::from_pem(&read(&identity.key, place)?);
-        let key = key.map_err(|_| place.denied(format!("{} holds no private key in PEM", identity.key.display())))?;
-        let chain = certificates(&identity.certificate, place)?;
+    if let Some((certificate, key_file)) = &tls.identity {
+        let key = PrivateKey::from_pem(&read(key_file, place)?);
+        let key = key.map_err(|_| place.denied(format!("{} holds no private key in PEM", key_file.display())))?;
+        let chain = certificates(certificate, place)?;
         config = config.client_cert(Some(ClientCert::new_with_certs(&chain, key)));
     }
     Ok(config.build())

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use halfopen_contract::store::{AddressError, parameter};
 
-use super::{EtcdIdentity, EtcdOptions, EtcdTls, EtcdUser};
+use super::{EtcdOptions, EtcdTls, EtcdUser};
 
 const NAMES: [&str; 5] = ["max_skew", "timeout", "cacert", "cert", "key"];
 
@@ -47,7 +47,7 @@ fn parse(address: &str) -> Result<EtcdOptions, String> {
         let (name, password) =
             user.split_once(':').ok_or("a user needs a password: `etcd://USER:PASSWORD@HOST:PORT`")?;
         let name = parameter::decode("the user", name)?;
-        options.user = Some(EtcdUser::new(name, parameter::decode("the password", password)?));
+        options.user = Some(EtcdUser { name, password: parameter::decode("the password", password)? });
     }
     let prefix = parameter::decode("the prefix", prefix.trim_end_matches('/'))?;
     if !prefix.is_empty() {
@@ -67,11 +67,10 @@ fn parameters(secure: bool, query: &str) -> Result<EtcdOptions, String> {
         given.insert(name, parameter::decode(name, value)?);
     }
     let path = |name: &str| given.get(name).map(Into::into);
-    let identity = match (path("cert"), path("key")) {
-        (Some(certificate), Some(key)) => Some(EtcdIdentity { certificate, key }),
-        (None, None) => None,
-        _ => return Err("cert and key go together; give both".to_owned()),
-    };
+    let identity = path("cert").zip(path("key"));
+    if identity.is_none() && (given.contains_key("cert") || given.contains_key("key")) {
+        return Err("cert and key go together; give both".to_owned());
+    }
     let tls = EtcdTls { authorities: path("cacert"), identity };
     if !secure && tls != EtcdTls::default() {
         return Err("certificates are for TLS; write `etcds://`".to_owned());

@@ -95,31 +95,18 @@ impl fmt::Debug for EtcdOptions {
 pub struct EtcdTls {
     /// The authorities that sign etcd's certificates; none trusts those of the web.
     pub authorities: Option<PathBuf>,
-    /// The client's own certificate, where etcd requires one.
-    pub identity: Option<EtcdIdentity>,
-}
-
-/// A client certificate, with PEM files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EtcdIdentity {
-    /// The certificate, and those between it and the authority.
-    pub certificate: PathBuf,
-    /// Its private key.
-    pub key: PathBuf,
+    /// The client's own certificate, with those between it and the authority, and its private key, where etcd requires
+    /// them.
+    pub identity: Option<(PathBuf, PathBuf)>,
 }
 
 /// A user of etcd. The password is in no message and no `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EtcdUser {
-    pub(crate) name: String,
-    pub(crate) password: String,
-}
-
-impl EtcdUser {
-    /// A user with this name and password.
-    pub fn new(name: impl Into<String>, password: impl Into<String>) -> Self {
-        EtcdUser { name: name.into(), password: password.into() }
-    }
+    /// The name.
+    pub name: String,
+    /// The password.
+    pub password: String,
 }
 
 impl fmt::Debug for EtcdUser {

@@ -1,14 +1,14 @@
 use std::time::Duration;
 
 use halfopen_contract::store::{Key, Store as _, StoreError};
-use halfopen_etcd::{EtcdIdentity, EtcdOptions, EtcdTls, EtcdUser};
+use halfopen_etcd::{EtcdOptions, EtcdTls, EtcdUser};
 
 use super::{options, store};
 
 pub fn an_address_gives_members_user_and_prefix() {
     let read = options("etcd://ann:p%40ss%2F%3A@one:1,two/teams/pay?max_skew=40ms&timeout=2s");
     assert_eq!(read.endpoints, ["one:1", "two"]);
-    assert_eq!(read.user, Some(EtcdUser::new("ann", "p@ss/:")));
+    assert_eq!(read.user, Some(EtcdUser { name: "ann".into(), password: "p@ss/:".into() }));
     assert_eq!(read.prefix, "teams/pay");
     assert_eq!((read.max_skew, read.timeout), (Duration::from_millis(40), Duration::from_secs(2)));
     assert_eq!(read.tls, None);
@@ -21,7 +21,7 @@ pub fn the_scheme_gives_tls_and_parameters_its_files() {
     assert_eq!(options("etcds://one").tls, Some(EtcdTls::default()));
     let tls = options("etcds://one?cacert=/a%20b.pem&cert=c&key=k").tls.unwrap();
     assert_eq!(tls.authorities, Some("/a b.pem".into()));
-    assert_eq!(tls.identity, Some(EtcdIdentity { certificate: "c".into(), key: "k".into() }));
+    assert_eq!(tls.identity, Some(("c".into(), "k".into())));
 }
 
 pub fn a_mistake_in_an_address_is_named_without_password() {
