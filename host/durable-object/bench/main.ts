@@ -129,7 +129,7 @@ function sizes(): Row[] {
     JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--ignore-scripts", "--json"], { cwd: ROOT, encoding: "utf8" })) as object,
   ) as { size: number }[];
   const files = ["dist", "generated"].flatMap((folder) =>
-    readdirSync(join(ROOT, folder)).map((file) => join(ROOT, folder, file)),
+    readdirSync(join(ROOT, folder), { recursive: true }).map((file) => join(ROOT, folder, String(file))),
   );
   const deployed = files.filter((file) => /\.(js|wasm)$/.test(file)).map((file) => gzipSync(readFileSync(file)).length);
   const sum = deployed.reduce((sum, size) => sum + size, 0);

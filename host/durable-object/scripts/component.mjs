@@ -35,19 +35,11 @@ const declarations = await types(join(root, "..", "..", "wit"), {
 });
 
 await rm(target, { recursive: true, force: true });
-const sha256 = createHash("sha256").update(component).digest("hex");
-const files = {
-  ...code.files,
-  ...declarations,
-  "component.js": `export const sha256 = "${sha256}";\nexport const bytes = ${component.length};\n`,
-  "component.d.ts":
-    "/** The SHA-256 of the component, in hexadecimal. */\nexport declare const sha256: string;\n" +
-    "/** Its size. */\nexport declare const bytes: number;\n",
-};
-for (const [name, content] of Object.entries(files)) {
+for (const [name, content] of Object.entries({ ...code.files, ...declarations })) {
   const file = join(target, name);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, content);
 }
 for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) await copyFile(join(root, "..", "..", licence), join(root, licence));
+const sha256 = createHash("sha256").update(component).digest("hex");
 console.log(`component ${sha256.slice(0, 16)}..., ${component.length} bytes: ${Object.keys(code.files).length} files`);

@@ -1,7 +1,6 @@
 /** The package as it is installed, and the example as it is deployed. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -9,7 +8,6 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { after, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
-
 
 import type { Inspection, PolicyInForce, Receipt } from "@halfopen/durable-object";
 
@@ -46,8 +44,6 @@ describe("the package", () => {
 
   it("loads the bytes of the component that it carries, unchanged", async () => {
     const component = await readFile(join(installed, "component", "halfopen.wasm"));
-    const stated = await readFile(join(installed, "generated", "component.js"), "utf8");
-    assert.ok(stated.includes(createHash("sha256").update(component).digest("hex")));
     const modules = (await readdir(join(installed, "generated"))).filter((file) => file.endsWith(".wasm"));
     assert.equal(modules.length, 3);
     for (const module of modules) {

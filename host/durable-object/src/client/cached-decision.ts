@@ -64,7 +64,7 @@ export class CachedDecision {
   /** The decision for a call now; null where the object must be asked. `draw` is uniform over [0, 1). */
   decide(now: Instant, draw: () => number): LocalDecision | null {
     const past = this.#past(now);
-    if (this.#last === null || past >= this.#freshFor()) return null;
+    if (this.#last === null || past >= this.timeMs) return null;
     return drawn(this.#last.decision, past, draw);
   }
 
@@ -77,22 +77,19 @@ export class CachedDecision {
     return drawn(decision, past, draw);
   }
 
-  /** Whether the cached decision is in its last part, in which one request asks anew. At the end of an open window there is nothing to ask earlier. */
+  /** Whether one request asks anew, in the last part of the cached decision. An open window is not asked for before its end. */
   refreshDue(now: Instant): boolean {
     if (this.#last === null) return true;
     const { decision } = this.#last;
     if (decision.kind === "defer" && decision.retryAfterMs <= decision.freshForMs) return false;
-    return this.#past(now) >= this.#freshFor() * REFRESH_AFTER;
+    return this.#past(now) >= this.timeMs * REFRESH_AFTER;
   }
 
-  /** The whole time in ms for which the cached decision may be used. */
+  /** The time in ms, from when it was asked for, for which the cached decision may be used. */
   get timeMs(): number {
-    return this.#freshFor();
-  }
-
-  /** The time in ms for which the cached decision may still be used. */
-  freshFor(now: Instant): number {
-    return Math.max(0, this.#freshFor() - this.#past(now));
+    if (this.#last === null || !this.#fresh) return 0;
+    const { decision } = this.#last;
+    return decision.kind === "proceed" ? decision.freshForMs : Math.min(decision.freshForMs, decision.retryAfterMs);
   }
 
   #learn(): void {
@@ -102,12 +99,6 @@ export class CachedDecision {
 
   #past(now: Instant): number {
     return this.#last === null ? 0 : ago(this.#last.at, now);
-  }
-
-  #freshFor(): number {
-    if (this.#last === null || !this.#fresh) return 0;
-    const { decision } = this.#last;
-    return decision.kind === "proceed" ? decision.freshForMs : Math.min(decision.freshForMs, decision.retryAfterMs);
   }
 }
 

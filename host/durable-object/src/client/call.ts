@@ -6,26 +6,22 @@ import type { Outcome, Receipt, Report } from "../contract/types.js";
 import { fields, kind, ms } from "../contract/values.js";
 import { afterwards, warn } from "./background.js";
 import { type Instant, ago, instant } from "./instant.js";
-import { type Basis, type Deferred, type Permit, asReport } from "./permit.js";
+import { type Deferred, type Permit, asReport } from "./permit.js";
 
 /** How a call ended. */
 export type Ended<T> = { value: T } | { error: unknown };
 
 /** The argument of the work. */
-export interface CallContext {
+export interface CallContext extends Pick<Permit, "role" | "token"> {
   /** Aborted when the time limit is over, or when the caller's own signal is. Pass it on to `fetch`. */
   signal: AbortSignal;
-  /** Whether the call is one of many, or the probe that decides. */
-  role: "call" | "probe";
-  /** For a probe: the fencing token of its lease. */
-  token: string | null;
 }
 
 /** How a call is made. */
 export interface CallOptions<T> {
   /**
-   * The time limit in ms: a call that exceeds it is reported as a timeout, and {@link CallTimedOut} is thrown. Default 25,000, or the `timeoutMs` of the breaker.
-   * The limit of a probe ends before its lease can end.
+   * The time limit in ms: a call that exceeds it is reported as a timeout, and {@link CallTimedOut} is thrown. Default: the
+   * breaker's, 25,000. The limit of a probe ends before its lease can end.
    */
   timeoutMs?: number | undefined;
   /**
@@ -41,14 +37,9 @@ export interface CallOptions<T> {
 }
 
 /** A call that was made. */
-export interface Called<T> {
-  deferred: false;
+export interface Called<T> extends Pick<Permit, "deferred" | "role" | "basis"> {
   /** The value that the work returned. */
   value: T;
-  /** Whether it was one of many, or the probe. */
-  role: "call" | "probe";
-  /** What the admission rests on. */
-  basis: Basis;
   /** The answer to the report; null where the outcome was counted in this isolate, or the report could not be made. */
   receipt: Receipt | null;
 }
@@ -141,9 +132,7 @@ function outcomeOf<T>(ended: Ended<T>, { signal, classify }: CallOptions<T>): Ou
 }
 
 function byDefault(ended: Ended<unknown>): Outcome | Report {
-  if ("error" in ended) {
-    return { outcome: isTimeout(ended.error) ? "timeout" : "failure", cause: causeOf(ended.error) };
-  }
+  if ("error" in ended) return { outcome: isTimeout(ended.error) ? "timeout" : "failure", cause: causeOf(ended.error) };
   const { value } = ended;
   if (!(value instanceof Response) || value.status < 500) return "success";
   return { outcome: "failure", cause: `HTTP ${value.status}`, retryAfterMs: retryAfterMs(value) };

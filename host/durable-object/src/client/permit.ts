@@ -1,19 +1,13 @@
 /** The answers of a client to `acquire`: a permit, or a deferral. */
 import type { Fault } from "../contract/faults.js";
-import type { DeferReason, Outcome, Receipt, Report } from "../contract/types.js";
+import type { Deferral, Outcome, Receipt, Report } from "../contract/types.js";
 
 /** What an answer rests on: the object, this isolate's cached decision, or the choice for an object out of reach. */
 export type Basis = "object" | "local" | "fail-open" | "fail-closed" | "last-known";
 
 /** A call is deferred. Make no call. */
-export interface Deferred {
+export interface Deferred extends Pick<Deferral, "retryAfterMs" | "spreadMs" | "reason"> {
   deferred: true;
-  /** Come back after this many ms, plus a random share of `spreadMs`. */
-  retryAfterMs: number;
-  /** Add a random 0 to this many ms, anew for each caller, so that they do not return together. */
-  spreadMs: number;
-  /** Why; `unreachable` where the object could not be asked. */
-  reason: DeferReason;
   /** What the answer rests on. */
   basis: Basis;
   /** Why the object could not be asked; null where it was, or need not be. */

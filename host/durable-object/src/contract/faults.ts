@@ -67,6 +67,7 @@ export function faultOf(error: wit.Error): Fault {
     case "invalid-policy":
       return invalidPolicy(error.val).fault;
     case "invalid-argument":
+    case "other":
       return { code: error.tag, message: error.val };
     case "contended":
       return { code: error.tag, message: "other callers wrote the record each time; try again" };
@@ -77,8 +78,6 @@ export function faultOf(error: wit.Error): Fault {
     case "too-many-calls":
     case "too-many-dependencies":
       return { code: "other", message: "the component answered with a limit of tenants, which only their platform sets" };
-    case "other":
-      return { code: error.tag, message: error.val };
   }
 }
 

@@ -5,7 +5,6 @@ import shim from "../../generated/halfopen.core2.wasm";
 import fixup from "../../generated/halfopen.core3.wasm";
 import type * as storage from "../../generated/interfaces/halfopen-breaker-storage.js";
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
-
 import { BreakerError } from "../contract/faults.js";
 
 export type Exports = Component;
