@@ -15,6 +15,8 @@ mod shell;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
+
 use crate::args::{Cli, Command};
 use crate::exit::Code;
 use crate::shell::output;
@@ -61,7 +63,6 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
         Command::Prune(args) => operate::prune(args, global),
         Command::Component { action } => component::component(action.as_ref(), global),
         Command::Completions { shell } => completions(*shell),
-        Command::DemoWorker(args) => demo::worker(args),
     };
     done.map(|()| 0)
 }
@@ -69,7 +70,7 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
 fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
     // Into memory first: the generator panics where writing fails.
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut args::visible(), "halfopen", &mut script);
+    clap_complete::generate(shell, &mut Cli::command(), "halfopen", &mut script);
     output::written(io::stdout().write_all(&script))
 }
 

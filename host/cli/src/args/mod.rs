@@ -101,9 +101,6 @@ pub enum Command {
     /// Show in under 20 seconds what this is for
     #[command(long_about = demo::ABOUT)]
     Demo,
-    /// Run one worker of the demo
-    #[command(hide = true)]
-    DemoWorker(demo::WorkerArgs),
 }
 
 /// Reads the command line. An empty variable counts as not set.
@@ -128,11 +125,4 @@ fn variable_without_utf8(command: &clap::Command) -> Option<String> {
     let mut names = texts.filter_map(|arg| arg.get_env());
     let name = names.find(|name| std::env::var_os(name).is_some_and(|value| value.to_str().is_none()))?;
     name.to_str().map(str::to_owned)
-}
-
-/// The command without what is hidden, for completions.
-pub fn visible() -> clap::Command {
-    // clap leaves hidden commands in.
-    let shown = Cli::command().get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect::<Vec<_>>();
-    Global::augment_args(clap::Command::new("halfopen")).subcommands(shown)
 }

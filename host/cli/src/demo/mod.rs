@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use halfopen::{Host, State, Transition, TransitionReason, Transitions};
 
-pub use self::worker::{WorkerArgs, main as worker};
-
 use self::dependency::{Dependency, LaneCounts, Reached};
 use self::lane::Lane;
 use self::script::{Next, OUTAGES, Script, Situation};
@@ -49,8 +47,11 @@ const TOO_LONG: Duration = Duration::from_secs(90);
 /// The exit code unless exactly one probe reached the dependency at each recovery.
 const FAILED: u8 = 1;
 
-/// Runs the demo; returns the exit code.
+/// Runs the demo, or one of its workers; returns the exit code.
 pub fn run() -> anyhow::Result<u8> {
+    if let Some(task) = worker::task()? {
+        return worker::run(&task).map(|()| 0);
+    }
     let (sender, signals) = mpsc::channel();
     signals::end_requests(sender, |arrived| arrived)?;
     match show(&signals) {
@@ -79,7 +80,7 @@ fn show(signals: &Receiver<Arrived>) -> anyhow::Result<u8> {
     let address = format!("sqlite:{}", store.to_str().context("the folder for temporary files is not UTF-8")?);
     let host = Host::builder().address(&address).default_policy(rules::policy()).build()?;
     let dependency = Dependency::start()?;
-    let workers = Workers::start(WORKERS, dependency.ports, &store)?;
+    let workers = Workers::start(WORKERS, dependency.ports, &address)?;
     let transitions = host.transitions();
     let mut stage = Stage { host, transitions, dependency, workers, started: Instant::now() };
     match stage.play(signals)? {

@@ -4,14 +4,12 @@
 //! writes its counts a few times a second. It ends with its standard input.
 
 use std::io::{self, BufRead as _, Write as _};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use clap::Args;
 use halfopen::{Breaker, BreakerError, Decision, Host, Outcome, Report};
 use serde::{Deserialize, Serialize};
 
@@ -28,17 +26,24 @@ const PAUSE_MS: std::ops::Range<u64> = 200..600;
 /// The interval at which a worker writes its counts.
 const COUNTS_INTERVAL: Duration = Duration::from_millis(200);
 
-#[derive(Debug, Args)]
-pub struct WorkerArgs {
-    /// The ports of the dependency, one for each lane
-    #[arg(long, value_delimiter = ',')]
-    pub ports: Vec<u16>,
-    /// The SQLite file of the shared breaker
-    #[arg(long)]
-    pub file: PathBuf,
-    /// The number of the worker
-    #[arg(long)]
+/// The variable that makes the demo one of its workers; it holds a [`Task`].
+pub const TASK_VARIABLE: &str = "HALFOPEN_DEMO_WORKER";
+
+/// The task of a worker, as JSON in its environment.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Task {
+    /// The ports of the dependency, one for each lane.
+    pub ports: [u16; 3],
+    /// The address of the shared store.
+    pub store: String,
+    /// The number of the worker.
     pub number: usize,
+}
+
+/// The task of this process; none where it is not a worker.
+pub fn task() -> anyhow::Result<Option<Task>> {
+    let json = std::env::var(TASK_VARIABLE).ok();
+    json.map(|json| serde_json::from_str(&json).context(TASK_VARIABLE)).transpose()
 }
 
 /// The counts of a worker in the halfopen lane.
@@ -56,16 +61,15 @@ struct Counters {
     errors: AtomicU64,
 }
 
-/// Runs the process.
-pub fn main(args: &WorkerArgs) -> anyhow::Result<()> {
-    let [bare, in_process, shared] = args.ports.as_slice().try_into().context("--ports takes three ports")?;
-    let file = args.file.to_str().context("--file is not UTF-8")?;
+/// Runs the worker.
+pub fn run(task: &Task) -> anyhow::Result<()> {
+    let [bare, in_process, shared] = task.ports;
     let breaker = |address: &str| -> anyhow::Result<Breaker> {
         let builder = Host::builder().address(address).default_policy(rules::policy());
-        Ok(builder.caller(&format!("worker {}", args.number)).build()?.breaker(rules::DEPENDENCY))
+        Ok(builder.caller(&format!("worker {}", task.number)).build()?.breaker(rules::DEPENDENCY))
     };
     // The same breaker in both lanes; only what its store shares differs.
-    let (own, common) = (breaker("memory")?, breaker(&format!("sqlite:{file}"))?);
+    let (own, common) = (breaker("memory")?, breaker(&task.store)?);
     let (own_counters, counters) = (Arc::new(Counters::default()), Arc::new(Counters::default()));
     write(&WorkerCounts::default())?;
     let mut orders = io::stdin().lock().lines();

@@ -11,7 +11,7 @@ use std::{fs, io, thread};
 
 use anyhow::{Context as _, bail};
 
-use super::worker::WorkerCounts;
+use super::worker::{TASK_VARIABLE, Task, WorkerCounts};
 
 /// The time that a process has to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -26,10 +26,11 @@ struct Worker {
 
 impl Workers {
     /// Starts the processes, and waits until all are ready.
-    pub fn start(number_of_workers: usize, ports: [u16; 3], store: &Path) -> anyhow::Result<Self> {
+    pub fn start(number_of_workers: usize, ports: [u16; 3], store: &str) -> anyhow::Result<Self> {
         let mut workers = Workers(Vec::new());
         for number in 1..=number_of_workers {
-            let child = spawn(number, ports, store).context("cannot start a process of the demo")?;
+            let task = Task { ports, store: store.to_owned(), number };
+            let child = spawn(&task).context("cannot start a process of the demo")?;
             workers.0.push(Worker { child, counts: Arc::default() });
         }
         for worker in &mut workers.0 {
@@ -63,15 +64,14 @@ impl Workers {
     }
 }
 
-fn spawn(number: usize, ports: [u16; 3], store: &Path) -> io::Result<Child> {
+fn spawn(task: &Task) -> anyhow::Result<Child> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("demo-worker").arg("--ports").arg(ports.map(|port| port.to_string()).join(","));
-    command.arg("--file").arg(store).arg("--number").arg(number.to_string());
+    command.arg("demo").stdin(Stdio::piped()).stdout(Stdio::piped());
     // No variable of the user changes the demo.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("HALFOPEN_")) {
         command.env_remove(name);
     }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
+    Ok(command.env(TASK_VARIABLE, serde_json::to_string(task)?).spawn()?)
 }
 
 impl Worker {

@@ -5,6 +5,7 @@ use std::path::Path;
 use halfopen::{BreakerError, PolicyOrigin};
 
 use crate::args::{Acting, Global, PolicyCommand};
+use crate::exit::{Code, Failure};
 use crate::host;
 use crate::policy_file::{self, PolicyFile};
 use crate::shell::output::line;
@@ -41,6 +42,10 @@ fn show(dependency: Option<&str>, json: bool, global: &Global) -> anyhow::Result
 fn set(dependency: &str, changes: &[String], acting: &Acting, global: &Global) -> anyhow::Result<()> {
     let breaker = host::open_for(global, acting.by.as_deref())?.breaker(dependency);
     let (file, assignments) = match changes.split_first() {
+        Some((word, _)) if !word.contains(['=', '/']) && !Path::new(word).exists() => {
+            let message = format!("{:?} is neither a policy file nor KEY=VALUE", text::shortened(word));
+            return Err(Failure::error(Code::Usage, message));
+        }
         Some((file, rest)) if !file.contains('=') => (Some(PolicyFile::read(Path::new(file))?), rest),
         _ => (None, changes),
     };

@@ -23,11 +23,15 @@ impl Document {
         Policy::from(self.object.clone())
     }
 
+    /// The line of a fault's key, where it is known. A key that is missing in a table has the line of the table.
+    pub fn line(&self, fault: &PolicyFault) -> Option<usize> {
+        let table = fault.field.split('.').next().unwrap_or_default();
+        self.lines.get(&fault.field).or_else(|| self.lines.get(table)).copied()
+    }
+
     /// A fault with the line of its key before it.
     pub fn with_line(&self, fault: &PolicyFault) -> String {
-        // A key that is missing in a table has the line of the table.
-        let table = fault.field.split('.').next().unwrap_or_default();
-        match self.lines.get(&fault.field).or_else(|| self.lines.get(table)) {
+        match self.line(fault) {
             Some(line) => format!("line {line}: {fault}"),
             None => fault.to_string(),
         }

@@ -41,7 +41,9 @@ impl PolicyFile {
 
     /// The error for faults that the engine has found in the policy.
     pub fn refused(&self, faults: &[PolicyFault]) -> anyhow::Error {
-        let faults: Vec<String> = faults.iter().map(|fault| self.document.with_line(fault)).collect();
+        let mut faults: Vec<&PolicyFault> = faults.iter().collect();
+        faults.sort_by_key(|fault| self.document.line(fault));
+        let faults: Vec<String> = faults.into_iter().map(|fault| self.document.with_line(fault)).collect();
         fault(&self.path, &faults.join("; "))
     }
 }
