@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: one table, measured in one run. Peers are measured in turn with ours, on the same process, so that
- * whatever else the machine does meets both.
+ * other load of the machine meets both.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
@@ -41,7 +41,7 @@ function get(url: string): Promise<string> {
   });
 }
 
-/** Requests a second, with so many connections at work. */
+/** Requests a second over all connections. */
 async function rate(url: string): Promise<number> {
   const begun = performance.now();
   let done = 0;
@@ -60,7 +60,7 @@ function median(values: number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** Measures both in turn, who is first changing, and gives the median of each and of the ratios. */
+/** Measures both in turn, each first in every other round, and gives the median of each and of the ratios. */
 async function compare(
   ours: () => Promise<number>,
   peer: () => Promise<number>,
@@ -99,7 +99,7 @@ async function requests(workerd: Workerd, name: string, ours: string, peer: stri
 }
 
 async function inside(workerd: Workerd, name: string, what: string): Promise<Row> {
-  const loop = (who: string) => async () => Number(await get(`${workerd.url}/loop?who=${who}&what=${what}&times=${LOOP}`));
+  const loop = (side: string) => async () => Number(await get(`${workerd.url}/loop?side=${side}&what=${what}&times=${LOOP}`));
   const got = await compare(loop("ours"), loop("peer"));
   return { name, ours: `${got.ours.toFixed(1)} us`, peer: `${got.peer.toFixed(1)} us`, ratio: got.ratio, goal: "", met: null };
 }

@@ -55,7 +55,7 @@ describe("the article's five", () => {
     assert.deepEqual(leases.map(({ caller }) => caller), ["the second"]);
   });
 
-  it("a late result of an expired lease does not overwrite newer state", async () => {
+  it("a late result of an expired lease changes nothing", async () => {
     const object = await due("late");
     const late = await object.permit("probe");
     await object.at(8_000n);
@@ -67,7 +67,7 @@ describe("the article's five", () => {
     assert.equal(before.state, "closed");
   });
 
-  it("a caller without a lease is deferred and makes no network call", async () => {
+  it("a caller without a lease makes no network call", async () => {
     const object = await due("deferred");
     await object.permit("probe");
     const { connections, requests } = dependency;
@@ -95,7 +95,7 @@ describe("the article's five", () => {
     await reopened(object, 10_000);
   });
 
-  it("a lost probe reopens where the policy says so, and the window has jitter", async () => {
+  it("a lost probe reopens where the policy says so, with jitter", async () => {
     const object = await due("lost", { ...PLAIN, lost_probe: "reopen", jitter_percent: 0 });
     await object.ok("configure", { ...PLAIN, lost_probe: "reopen", jitter_percent: 50 });
     await object.permit("probe");

@@ -41,7 +41,7 @@ describe("the client", () => {
       assert.deepEqual(await object.raw("calls"), ["acquire"]);
     });
 
-    it("reports a failure at once, with the successes counted before it", async () => {
+    it("reports a failure at once, with the successes before it", async () => {
       const object = await real("failing", FRESH);
       for (let time = 0; time < 4; time++) await admitted("failing", "success");
       const failed = await admitted("failing", "failure", {}, undefined, "HTTP 500");
@@ -55,7 +55,7 @@ describe("the client", () => {
       assert.deepEqual([last_failure?.caller, last_failure?.cause], ["worker", "HTTP 500"]);
     });
 
-    it("acts at once on what it learns: tripped, forced, closed again", async () => {
+    it("acts at once on what it learns", async () => {
       const object = await real("learning", { ...FRESH, open_ms: 60_000 });
       for (let time = 0; time < 3; time++) await admitted("learning", "failure");
       const deferred = await admitted("learning", "success");
@@ -70,7 +70,7 @@ describe("the client", () => {
       assert.equal((await object.inspect()).override?.mode, "open");
     });
 
-    it("hands successes over when the look ends, also where nobody comes any more", async () => {
+    it("hands successes over when the decision ends, without a call", async () => {
       const object = await real("handover", { ...FRESH, fresh_ms: 300 });
       for (let time = 0; time < 5; time++) await admitted("handover", "success");
       await until("the successes have arrived", async () => (await object.inspect()).calls === 5);
@@ -92,7 +92,7 @@ describe("the client", () => {
       ]);
     });
 
-    it("asks every time with fresh_ms = 0, and where it is switched off", async () => {
+    it("asks every time with fresh_ms 0, and without local admission", async () => {
       const object = await real("never", { ...FRESH, fresh_ms: 0 });
       for (let time = 0; time < 3; time++) await admitted("never", "success");
       const strict = ["acquire", 'settle [{"permit":"0","tally":{"successes":1,"slowSuccesses":0,"failures":0,"slowFailures":0}}]'];
@@ -147,7 +147,7 @@ describe("the client", () => {
       assert.equal((await object.inspect()).calls, 0);
     });
 
-    it("that is cancelled ends at once, though its work goes on, and gives a probe back", async () => {
+    it("that is cancelled ends at once, and gives a probe back", async () => {
       const object = await real("deaf", { ...PLAIN, open_ms: 1, lease_ms: 300 });
       await object.trip();
       await sleep(5);
@@ -170,7 +170,7 @@ describe("the client", () => {
       assert.equal((await object.inspect()).last_failure?.cause, "TimeoutError: cancelled");
     });
 
-    it("that is cancelled before it begins, or while the object is asked, is not made", async () => {
+    it("that is cancelled before it begins is not made", async () => {
       const object = await real("early", { ...PLAIN, open_ms: 1, lease_ms: 60_000 });
       await object.trip();
       await sleep(5);
@@ -186,7 +186,7 @@ describe("the client", () => {
       assert.equal((await object.inspect()).leases.length, 0);
     });
 
-    it("is judged by a classifier, and one that throws gives the permit back", async () => {
+    it("is judged by a classifier; one that throws gives it back", async () => {
       const object = await real("classified", PLAIN);
       await guarded("classified", { status: 500 }, { classify: "ignored" });
       assert.equal((await object.inspect()).state, "closed");
@@ -212,7 +212,7 @@ describe("the client", () => {
       assert.equal(calls.at(-1), "report success");
     });
 
-    it("whose lease is lost all the same has a stale report, and its value", async () => {
+    it("whose lease is lost has a stale report, and its value", async () => {
       const object = await real("lost", { ...PLAIN, open_ms: 1 });
       await object.trip();
       await sleep(5);
@@ -268,7 +268,7 @@ describe("the client", () => {
       assert.ok(refused.deferred && refused.basis === "last-known" && refused.reason === "forced-open");
     });
 
-    it("has its time to answer, and a probe that comes later is given back", async () => {
+    it("has its time to answer; a later probe is given back", async () => {
       const object = await real("busy", { ...PLAIN, open_ms: 1, lease_ms: 60_000 });
       await object.trip();
       await sleep(5);

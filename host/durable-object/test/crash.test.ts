@@ -66,7 +66,7 @@ describe("a process killed with SIGKILL", () => {
     assert.ok(acknowledged > 100 && cut >= ROUNDS, "the kills came amid work");
   });
 
-  it("keeps a live lease, and lets the next claimant in when it has run out", async () => {
+  it("keeps a live lease until it expires", async () => {
     const disk = await mkdtemp(join(tmpdir(), "halfopen-"));
     try {
       const first = await Workerd.start({ disk });

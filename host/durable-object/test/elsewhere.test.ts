@@ -23,7 +23,7 @@ async function works(options: Options): Promise<void> {
 }
 
 describe("a breaker", () => {
-  it("can be called from another Worker, whose binding names the script of the objects", () => works({ elsewhere: true }));
+  it("can be called from another Worker, by its script's name", () => works({ elsewhere: true }));
 
-  it("works with the oldest compatibility date that the README names", () => works({ date: "2024-04-03" }));
+  it("works with the oldest compatibility date of the README", () => works({ date: "2024-04-03" }));
 });

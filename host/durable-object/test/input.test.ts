@@ -120,14 +120,14 @@ describe("bad input", () => {
     assert.deepEqual(shape.faults.map(({ field }) => field).sort(), ["open_msec", "probes", "window"]);
   });
 
-  it("a text that is too long is cut, and a control character becomes a space", async () => {
+  it("cuts long texts, and makes control characters spaces", async () => {
     const other = await ByHand.of(workerd, "cut");
     await other.ok("report", await other.permit("proceed"), { outcome: "failure", caller: "é".repeat(100), cause: "a\nb" });
     const { last_failure } = await other.inspect();
     assert.deepEqual([last_failure?.caller, last_failure?.cause], ["é".repeat(64), "a b"]);
   });
 
-  it("as options of a breaker: they are refused before anything is asked", async () => {
+  it("as options of a breaker, before anything is asked", async () => {
     const wrong: [option: string, values: unknown[]][] = [
       ["timeoutMs", [Number.NaN, 0, -1, 0.5, Number.POSITIVE_INFINITY, 2 ** 31, "1", null]],
       ["answerWithinMs", [Number.NaN, 0, -1, 20_001, "1"]],
@@ -170,7 +170,7 @@ describe("bad input", () => {
     await other.permit("proceed");
   });
 
-  it("as a method: the shipped class has those of the contract, and nothing of the tests", async () => {
+  it("as a method: the shipped class has no others", async () => {
     for (const method of ["setUp", "busy", "sql", "fetch", "run", "now", "constructor", "__proto__"]) {
       const asked = workerd.post("object", { object: "HALFOPEN", name: "shipped", method, args: [{ now: 5n }] });
       await assert.rejects(asked, Error, method);

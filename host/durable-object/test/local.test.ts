@@ -37,7 +37,7 @@ describe("a cached decision", () => {
     assert.equal(cached.decide(at(250), never), null);
   });
 
-  it("goes by the clock that says more, and ends when one has stepped back", () => {
+  it("goes by the clock that says more, and ends at a step back", () => {
     const cached = noted(proceed, 1_000);
     assert.equal(cached.decide(at(1_100, 1_250), never), null);
     assert.equal(cached.decide(at(1_250, 1_100), never), null);
@@ -90,7 +90,7 @@ describe("a cached decision", () => {
     assert.equal(cached.decide(at(4), never)?.kind, "defer");
   });
 
-  it("ends with a receipt that does not fit it, and not with another", () => {
+  it("ends with a receipt that does not fit it", () => {
     const stale = { ...closed, applied: false, stale: "old-epoch" } as const;
     for (const [permit, receipt, fits] of [
       ["3", closed, true],
@@ -115,7 +115,7 @@ describe("a cached decision", () => {
     assert.equal(refused.decide(at(1), () => 0.9)?.kind, "defer");
   });
 
-  it("is asked for anew in its last part, but not before an open window ends", () => {
+  it("is refreshed in its last part, unless an open window ends", () => {
     const cached = noted(proceed);
     assert.deepEqual([cached.refreshDue(at(166)), cached.refreshDue(at(167))], [false, true]);
     const soon = noted({ ...defer, retryAfterMs: 200 });
@@ -210,7 +210,7 @@ describe("an outbox", () => {
     assert.ok(!outbox.settled(2), "an answer that comes twice settles nothing more");
   });
 
-  it("drops outcomes that are too old, or of too many permits, and says so", (context) => {
+  it("says which outcomes it drops: too old, too many permits", (context) => {
     const said = context.mock.method(console, "error", () => {});
     const outbox = new Outbox();
     outbox.count("3", { outcome: "failure" }, false, at(0));
@@ -226,7 +226,7 @@ describe("an outbox", () => {
 });
 
 describe("a claim", () => {
-  it("belongs to one request, and not for ever to one that was cut off", () => {
+  it("belongs to one request, for a time", () => {
     const claim = new Claim();
     const end = claim.take(at(0), 1_250);
     assert.ok(end !== null);

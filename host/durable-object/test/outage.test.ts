@@ -91,7 +91,7 @@ describe("an object", () => {
   describe("out of reach, with last-known", () => {
     const options = { whenUnreachable: "last-known" };
 
-    it("is taken as what a report's receipt said: open, until the next probe is due", async () => {
+    it("is as the receipt of a report said: open, and until when", async () => {
       await on("receipt", { ...FRESH, consecutive_failures: 1, open_ms: 5_000 });
       const failed = await admitted("receipt", "failure", options);
       assert.ok(!failed.deferred && failed.receipt?.state === "open");
@@ -101,7 +101,7 @@ describe("an object", () => {
       assert.ok(deferred.retryAfterMs > 4_000 && deferred.retryAfterMs <= 5_000);
     });
 
-    it("has a probe out where it granted one, and is closed once the probe has said so", async () => {
+    it("has a probe out until the probe's receipt says closed", async () => {
       const object = await on("probed", { ...FRESH, consecutive_failures: 1, open_ms: 1 });
       await object.trip();
       await sleep(5);
@@ -203,7 +203,7 @@ describe("an object", () => {
       });
     }
 
-    it("counts those too that were on their way when the object was ended", async () => {
+    it("counts outcomes once, though the object was ended meanwhile", async () => {
       const object = await on("ended", COUNTING);
       for (let time = 0; time < 10; time++) await admitted("ended", "success");
       await way("ended", { lose: "answer" });

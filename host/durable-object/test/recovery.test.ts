@@ -35,7 +35,7 @@ describe("scheduled recovery", () => {
   const reasons = async (object: ByHand): Promise<string[]> =>
     (await object.ok<Transition[]>("history", 100)).map(({ reason }) => reason);
 
-  it("closes the breaker once the dependency has healed, without any caller", async () => {
+  it("closes the breaker without any caller", async () => {
     const seen: string[] = [];
     dependency.answer = ({ method, headers }, response) => {
       seen.push(`${method} ${headers["x-own"]}`);
@@ -56,7 +56,7 @@ describe("scheduled recovery", () => {
     assert.equal(await object.raw("alarmAt"), null);
   });
 
-  it("gives a health check less time than the lease, and serves others meanwhile", async () => {
+  it("gives a check less time than the lease, and serves others", async () => {
     dependency.answer = () => {};
     const { requests } = dependency;
     const object = await recovering("hanging");
@@ -109,7 +109,7 @@ describe("scheduled recovery", () => {
     assert.equal(dependency.requests, requests + 1);
   });
 
-  it("probes several times where several successes close it, a second apart", async () => {
+  it("probes a second apart where several successes close it", async () => {
     dependency.answer = (_, response) => response.end("ok");
     const object = await recovering("several", { ...QUICK, successes_to_close: 2 });
     const { requests } = dependency;
@@ -141,7 +141,7 @@ describe("scheduled recovery", () => {
     await object.ok("setRecovery", null);
   });
 
-  it("answers damaged settings with a typed fault, and takes new ones", async () => {
+  it("answers damaged settings with a typed fault", async () => {
     for (const text of ["{", "5", '{"healthUrl": 5}', '{"x": 1}']) {
       const object = await recovering(`damaged ${text}`);
       await object.raw("sql", `UPDATE halfopen_recovery SET settings = '${text}'`);

@@ -38,7 +38,7 @@ describe("a call that fails after its commit", () => {
     });
   }
 
-  it("is rolled back when the storage refuses the transitions after the record", async () => {
+  it("is rolled back when the storage refuses the transitions", async () => {
     const object = await ByHand.of(workerd, "storage");
     const permit = await object.permit("proceed");
     const before = await snapshot(object);
@@ -54,7 +54,7 @@ describe("a call that fails after its commit", () => {
     assert.equal((await object.report(permit, "failure")).state, "open");
   });
 
-  it("is rolled back in a batch without taking its neighbours along", async () => {
+  it("is rolled back without its neighbours", async () => {
     const object = await ByHand.of(workerd, "neighbours", { consecutive_failures: 100, fresh_ms: 0 });
     const permit = await object.permit("proceed");
     const replies = await Promise.all(
@@ -91,7 +91,7 @@ describe("a record", () => {
     await object.permit("proceed");
   });
 
-  it("whose data is no blob is damaged too, and reset or forget mends it", async () => {
+  it("whose data is no blob is damaged, and can be mended", async () => {
     for (const [mend, data] of [["reset", "'some text'"], ["forget", "''"], ["reset", "5"]] as const) {
       const object = await ByHand.of(workerd, `no blob ${mend} ${data}`);
       await object.trip();

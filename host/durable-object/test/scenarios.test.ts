@@ -47,7 +47,7 @@ describe("npm run replay", () => {
     });
   }
 
-  it("ends with 0 when all expectations hold, and prints each answer", async () => {
+  it("ends with 0 when all hold, and prints each answer", async () => {
     const { code, out } = await replay(
       `${first}\n{"at": 0, "do": "acquire", "expect": "proceed"}\n{"at": 0, "do": "report", "outcome": "failure", "state": "open"}\n`,
     );
@@ -73,7 +73,7 @@ describe("npm run replay", () => {
     assert.match(err, /line 7: wanted error, got ok; closed\n/);
   });
 
-  it("ends with 2 for a file that is not well-formed, and with the highest of several", async () => {
+  it("ends with 2 for a malformed file, the highest of several", async () => {
     const good = `${first}\n{"at": 0, "do": "acquire", "expect": "proceed"}`;
     const bad = `${first}\n{"at": 0, "do": "acquire", "expect": "probe"}`;
     const { code, err } = await replay(good, bad, `${first}\n{"at": 0, "do": "acq`);
@@ -82,7 +82,7 @@ describe("npm run replay", () => {
     assert.equal((await replay(good, bad)).code, 1);
   });
 
-  it("ends with 64 without a file, and with 66 for one that is not there", async () => {
+  it("ends with 64 without a file, and 66 for a missing one", async () => {
     assert.equal((await command([])).code, 64);
     assert.equal((await command(["--loud", "x"])).code, 64);
     assert.equal((await command([join(folder, "none.jsonl")])).code, 66);

@@ -67,7 +67,7 @@ export default {
         return Response.json((await peer.upsert(DEPENDENCY)) !== undefined);
       case "/loop": {
         const what = url.searchParams.get("what") === "report" ? "report" : "acquire";
-        return Response.json(await (url.searchParams.get("who") === "peer" ? peer : ours).loop(what, times));
+        return Response.json(await (url.searchParams.get("side") === "peer" ? peer : ours).loop(what, times));
       }
       default:
         return Response.json(null);

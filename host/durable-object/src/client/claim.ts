@@ -1,10 +1,10 @@
 /**
  * A claim of one request on work that all requests of an isolate share. Promises belong to one request, so the other
- * requests look at the claim from time to time instead.
+ * requests check the claim from time to time instead.
  */
 import { type Instant, ago, instant, sleep } from "./instant.js";
 
-/** The longest time between two looks at a claim, in ms. */
+/** The longest time between two checks of a claim, in ms. */
 const LONGEST_PAUSE = 8;
 
 /** A claim. It ends after the given time by itself, because its request may be cut off. */

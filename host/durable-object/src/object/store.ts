@@ -71,7 +71,7 @@ export class Store {
     this.#history = history;
   }
 
-  /** Looks whether there are tables, and whether this release knows them. */
+  /** Finds out whether there are tables, and whether this release knows them. */
   prepare(): void {
     if (this.#tables !== null) return;
     this.guard(() => {

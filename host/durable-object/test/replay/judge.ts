@@ -20,10 +20,10 @@ export function judge(step: Step, answer: WireAnswer): { answers: string[]; fail
   const failures: Failure[] = [];
   const failed = (wanted: string, got: string): void => void failures.push({ line: step.line, wanted, got });
   const answers = judged(step, answer.replies, failed);
-  if (step.state !== undefined && answer.look !== null) {
-    const look = checked(answer.look as Reply<Inspection>);
-    if (!look.ok) failed(`state ${step.state}`, look.fault.message);
-    else if (look.value.state !== step.state) failed(`state ${step.state}`, `state ${look.value.state}`);
+  if (step.state !== undefined && answer.after !== null) {
+    const after = checked(answer.after as Reply<Inspection>);
+    if (!after.ok) failed(`state ${step.state}`, after.fault.message);
+    else if (after.value.state !== step.state) failed(`state ${step.state}`, `state ${after.value.state}`);
   }
   return { answers, failures };
 }

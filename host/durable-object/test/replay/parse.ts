@@ -1,4 +1,4 @@
-/** Reads replay files, strictly: whatever the format does not know is an error with its line. */
+/** Reads replay files, strictly: an unknown key is an error with its line. */
 import type { WireStep } from "../worker/wire.js";
 import { type OfAcquire, type OfInspect, STATES, ofAcquire, ofInspect } from "./expect.js";
 import { Fields, wrongType } from "./fields.js";
@@ -120,7 +120,7 @@ function step(line: number, text: string, byDefault: string): Step {
   fields.what = `${/^[aeiou]/.test(name) ? "an" : "a"} ${name} step`;
   const { call, expect } = action(name, by, named, fields);
   fields.finish();
-  return { line, by, name, wire: { at, dependency, call, look: state !== undefined }, expect, state };
+  return { line, by, name, wire: { at, dependency, call, after: state !== undefined }, expect, state };
 }
 
 function action(name: (typeof STEPS)[number], by: string, named: string | undefined, fields: Fields): { call: WireStep["call"]; expect: Expect } {

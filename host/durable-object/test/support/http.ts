@@ -1,4 +1,4 @@
-/** A dependency on the network, which counts who reaches it. */
+/** A dependency on the network, which counts connections and requests. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -43,7 +43,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Looks until it is so; fails when it is not within so many ms. */
+/** Waits until it is so; fails when it is not within the given time. */
 export async function until(what: string, holds: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await holds())) {

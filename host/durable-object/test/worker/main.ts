@@ -41,7 +41,7 @@ export interface Guarded {
   dependency: string;
   options?: BreakerOptions;
   call?: { timeoutMs?: number; cancelAfterMs?: number; reason?: string; classify?: "ignored" | "throws" };
-  /** What the work is: it fetches a URL, or ends by itself after so many ms. */
+  /** The work fetches a URL, or ends by itself after the given time. */
   work: { url: string } | { ms?: number; throws?: string; status?: number; deaf?: boolean };
 }
 

@@ -29,8 +29,8 @@ export class Replay {
 
   async take(step: WireStep): Promise<WireAnswer> {
     const replies = await this.#run(step);
-    const look = step.look ? await (await this.#object(step.dependency, step.at)).inspect(step.dependency) : null;
-    return { replies, look };
+    const after = step.after ? await (await this.#object(step.dependency, step.at)).inspect(step.dependency) : null;
+    return { replies, after };
   }
 
   async close(): Promise<void> {

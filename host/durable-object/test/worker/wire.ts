@@ -11,13 +11,13 @@ export interface WireStep {
     | { do: "inspect" | "reset" | "forget" | "configure" | "force"; args: unknown[] }
     | { do: "restart" };
   /** Whether the state after it is asked for. */
-  look: boolean;
+  after: boolean;
 }
 
 /** What came of a step: the reply of each call, or null where no permit was kept under the name. */
 export interface WireAnswer {
   replies: Reply<unknown>[] | null;
-  look: Reply<unknown> | null;
+  after: Reply<unknown> | null;
 }
 
 /** The way to an object. */

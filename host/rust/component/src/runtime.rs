@@ -52,6 +52,8 @@ fn config() -> Config {
         .memory_reservation(2 << 20)
         .memory_reservation_for_growth(1 << 20)
         .memory_guard_size(64 << 10)
+        // wasmtime would map the data from a file in memory, which a limit on the size of files refuses.
+        .memory_init_cow(false)
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false);
     config
