@@ -205,7 +205,7 @@ class Model {
   #arrived(method: string, args: unknown[], value: unknown): void {
     const decision = decisionIn(method, value);
     if (decision?.kind === "probe") this.#granted.set(decision.token, (this.#granted.get(decision.token) ?? 0) + 1);
-    if (!method.startsWith("settle")) return;
+    if (!method.startsWith("settle") || args[2] === null) return;
     const { receipts } = value as Settled<unknown>;
     if (receipts.length === 0) return this.#saw("a batch that was counted before");
     for (const { tally } of (args[2] as Batch).settled) {
@@ -259,7 +259,6 @@ class Model {
 }
 
 function decisionIn(method: string, value: unknown): Decision | null {
-  if (method === "acquire") return value as Decision;
   return method.startsWith("settle") ? (value as Settled<Decision | null>).decision : null;
 }
 
