@@ -16,7 +16,8 @@ fn main() -> Result<(), String> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo runs this")?);
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo runs this")?);
     let tenant = here.join("tenant");
-    for input in ["build.rs", "tenant", "../wit", "../Cargo.toml", "../Cargo.lock", "../host/rust/component/build/nested.rs"]
+    for input in
+        ["build.rs", "tenant", "../wit", "../Cargo.toml", "../Cargo.lock", "../host/rust/component/build/nested.rs"]
     {
         println!("cargo::rerun-if-changed={}", here.join(input).display());
     }

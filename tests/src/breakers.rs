@@ -14,7 +14,15 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A policy without chance: one failure trips, a probe is due a moment later, a lease outlasts the test.
 pub fn policy() -> Policy {
-    Policy::new().consecutive_failures(1).failure_rate_off().open_ms(1).open_max_ms(LONG_MS).jitter_percent(0).lease_ms(LONG_MS).probe_max_ms(LONG_MS).fresh_ms(0)
+    Policy::new()
+        .consecutive_failures(1)
+        .failure_rate_off()
+        .open_ms(1)
+        .open_max_ms(LONG_MS)
+        .jitter_percent(0)
+        .lease_ms(LONG_MS)
+        .probe_max_ms(LONG_MS)
+        .fresh_ms(0)
 }
 
 /// The address of a SQLite file.

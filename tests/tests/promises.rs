@@ -11,8 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use halfopen::{
-    Breaker, CallError, Decision, DeferReason, Host, ManualClock, Outcome, Permit, Policy, State,
-    TransitionReason, Verdict,
+    Breaker, CallError, Decision, DeferReason, Host, ManualClock, Outcome, Permit, Policy, State, TransitionReason,
+    Verdict,
 };
 use halfopen_tests::breakers::{LONG_MS, address, host, make_due, number, policy, until};
 use halfopen_tests::process::{Process, order, play, say};

@@ -42,7 +42,10 @@ pub fn a_killed_leader_leaves_one_lease_and_loses_nothing() {
 }
 
 pub fn a_leader_cut_off_leaves_one_lease_and_loses_nothing() {
-    during_a_herd(|cluster, leader| cluster.peers.cut(leader, true), |cluster, leader| cluster.peers.cut(leader, false));
+    during_a_herd(
+        |cluster, leader| cluster.peers.cut(leader, true),
+        |cluster, leader| cluster.peers.cut(leader, false),
+    );
 }
 
 pub fn a_frozen_leader_leaves_one_lease_and_loses_nothing() {

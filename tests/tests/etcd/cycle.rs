@@ -16,7 +16,15 @@ const THREADS: usize = 4;
 
 /// Everything trips, a probe is due at once, and a lease outlasts an election.
 pub fn policy() -> Policy {
-    Policy::new().consecutive_failures(1).failure_rate_off().open_ms(1).open_max_ms(1).jitter_percent(0).lease_ms(5_000).probe_max_ms(5_000).fresh_ms(0)
+    Policy::new()
+        .consecutive_failures(1)
+        .failure_rate_off()
+        .open_ms(1)
+        .open_max_ms(1)
+        .jitter_percent(0)
+        .lease_ms(5_000)
+        .probe_max_ms(5_000)
+        .fresh_ms(0)
 }
 
 /// The role, until the order to stop.

@@ -48,7 +48,8 @@ fn use_it(file: &Path) -> usize {
         }
     };
     judge(host.list().map(drop).map_err(BreakerError::from));
-    let stream = SqliteStore::open_with(file, SqliteOptions::default()).and_then(|store| store.transitions("default", Cursor::Start, 1_000).map(drop));
+    let stream = SqliteStore::open_with(file, SqliteOptions::default())
+        .and_then(|store| store.transitions("default", Cursor::Start, 1_000).map(drop));
     judge(stream.map_err(BreakerError::from));
     for number in [0, 1, 2, 99, 100, 198, 199, 200] {
         let breaker = host.breaker(format!("dependency {number}"));

@@ -37,7 +37,8 @@ pub fn read(entry: &Path) -> Modules {
 
 fn is_test(attributes: &[syn::Attribute]) -> bool {
     let is = |attribute: &syn::Attribute| {
-        attribute.path().is_ident("cfg") && quote::ToTokens::to_token_stream(&attribute.meta).to_string().contains("test")
+        attribute.path().is_ident("cfg")
+            && quote::ToTokens::to_token_stream(&attribute.meta).to_string().contains("test")
     };
     attributes.iter().any(is)
 }

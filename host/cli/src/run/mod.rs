@@ -25,7 +25,7 @@ pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
         Interruptible::Done(opened) => opened?,
         Interruptible::Interrupted { signal, .. } => return Ok(code_of_signal(signal)),
     };
-    let breaker = host.breaker(args.dependency.as_str()).caller(&session.caller());
+    let breaker = host.breaker(args.dependency.as_str()).caller(session.caller());
     let admission = session.acquire(&breaker);
     if let Some(signal) = supervisor.end_signal() {
         // A permit is released when it is dropped.
