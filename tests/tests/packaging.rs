@@ -22,9 +22,17 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
-/// The crates that an application needs for the default features and the native engine.
-const CRATES: [&str; 6] =
-    ["halfopen", "halfopen-component", "halfopen-contract", "halfopen-guest", "halfopen-native", "halfopen-sqlite"];
+/// Crate `halfopen`, and the crates that it can depend on.
+const CRATES: [&str; 8] = [
+    "halfopen",
+    "halfopen-component",
+    "halfopen-contract",
+    "halfopen-etcd",
+    "halfopen-guest",
+    "halfopen-native",
+    "halfopen-postgres",
+    "halfopen-sqlite",
+];
 
 /// Packages the crates from a copy of the tree that holds the built component, and unpacks them.
 fn unpack_packages(into: &Path) {
