@@ -1,7 +1,7 @@
 //! One decision on a store that many machines share, against the bare round trips that it needs.
 
 use halfopen::store::{self, Key};
-use halfopen::{Decision, Host, Outcome, Policy};
+use halfopen::{Decision, Host, Outcome};
 use halfopen_tests::stores::{self, Kind};
 
 use crate::bare_etcd::BareEtcd;

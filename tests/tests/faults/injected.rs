@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use halfopen::store::{Key, MemoryStore, Store as _};
 use halfopen::{
-    Breaker, BreakerError, Decision, Host, HostBuilder, ManualClock, Mode, Outcome, Permit, Policy, State, StoreError,
+    Breaker, BreakerError, Decision, Host, HostBuilder, ManualClock, Mode, Outcome, Permit, State, StoreError,
     Transition,
 };
 use halfopen_tests::breakers::{address, policy};

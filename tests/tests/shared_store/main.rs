@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use halfopen::conformance::obligations;
 use halfopen::store;
-use halfopen::{Mode, Outcome, Policy, StaleReason, Verdict};
+use halfopen::{Mode, Outcome, StaleReason, Verdict};
 use halfopen_replay::Replay;
 use halfopen_tests::breakers::policy;
 use halfopen_tests::gone;
