@@ -7,7 +7,10 @@ use wasmparser::{Parser, Payload};
 #[path = "../../host/rust/component/build/component.rs"]
 mod component;
 
-/// The custom sections of the embedded component itself, without those of the modules in it.
+/// The custom sections in which a registry looks.
+const NAMES: [&str; 4] = ["version", "description", "licenses", "source"];
+
+/// Those sections of the embedded component itself, without those of the modules in it.
 fn metadata() -> Vec<(String, String)> {
     let component = Component::embedded();
     let mut sections = Vec::new();
@@ -16,7 +19,7 @@ fn metadata() -> Vec<(String, String)> {
         match payload.expect("it can be read") {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => inside += 1,
             Payload::End(_) => inside -= 1,
-            Payload::CustomSection(section) if inside == 0 => {
+            Payload::CustomSection(section) if inside == 0 && NAMES.contains(&section.name()) => {
                 let text = String::from_utf8(section.data().to_vec()).expect("it is text");
                 sections.push((section.name().to_owned(), text));
             }
