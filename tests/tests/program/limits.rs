@@ -1,4 +1,4 @@
-//! What the system gives no more of: each shortage is told as what it is.
+//! Limits of the system: files, their size, the disk. Each is named as the fault.
 
 use std::process::Command;
 

@@ -104,6 +104,6 @@ fn verbose_writes_events_to_stderr() {
     let quiet = bench.run(&["run", "pay", "--", "false"]);
     assert_eq!((quiet.code, quiet.stderr.as_str()), (1, ""));
     bench.run(&["reset", "pay"]);
-    let told = bench.run(&["--verbose", "run", "pay", "--", "false"]);
-    assert!(told.code == 1 && told.stderr.contains("consecutive-failures"), "{told:?}");
+    let verbose = bench.run(&["--verbose", "run", "pay", "--", "false"]);
+    assert!(verbose.code == 1 && verbose.stderr.contains("consecutive-failures"), "{verbose:?}");
 }

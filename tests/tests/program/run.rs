@@ -97,14 +97,14 @@ fn the_command_sees_dependency_role_and_token() {
 #[test]
 fn a_time_limit_beyond_the_longest_lease_is_a_warning() {
     let bench = Bench::new();
-    for (timeout, told) in [("59m", false), ("2h", true)] {
-        for (quiet, told) in [(None, told), (Some("--quiet"), false)] {
+    for (timeout, warned) in [("59m", false), ("2h", true)] {
+        for (quiet, warned) in [(None, warned), (Some("--quiet"), false)] {
             // Of its own: not that of the host that sets it.
             let breaker = bench.due("pay", &policy().fresh_ms(1));
             let words = ["run", "--timeout", timeout].into_iter().chain(quiet).chain(["pay", "--", "false"]);
             let ran = bench.run(&words.collect::<Vec<_>>());
             let wanted = "longer than 1h (probe_max_ms) does not count, and --timeout allows 2h";
-            assert_eq!((ran.code, ran.stderr.contains(wanted)), (1, told), "{}", ran.stderr);
+            assert_eq!((ran.code, ran.stderr.contains(wanted)), (1, warned), "{}", ran.stderr);
             breaker.reset("").unwrap();
         }
     }

@@ -26,11 +26,11 @@ fn a_waiting_command_acquires_at_most_once_a_wait() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Each deferral is one line.
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    for asked in 1..=10 {
+    for acquires in 1..=10 {
         let line = lines.next().unwrap().unwrap();
         assert_eq!(line, "halfopen: pay: the breaker is forced open; retrying in 200ms");
         let allowed = 1 + started.elapsed().as_millis() / 200;
-        assert!(asked <= allowed, "{asked} acquires where {allowed} were allowed");
+        assert!(acquires <= allowed, "{acquires} acquires where {allowed} were allowed");
     }
     breaker.force(Mode::None, None, "").unwrap();
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
@@ -47,9 +47,9 @@ fn a_short_wait_is_lengthened_to_50_ms() {
     let mut command = bench.command(&["run", "--wait", "--max-wait", "1s", "pay", "--", "touch", "started"]);
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(75));
-    let asked = String::from_utf8(output.stderr).unwrap().lines().count() as u128;
+    let acquires = String::from_utf8(output.stderr).unwrap().lines().count() as u128;
     let allowed = 1 + started.elapsed().as_millis() / 50;
-    assert!(asked <= allowed, "{asked} acquires where {allowed} were allowed");
+    assert!(acquires <= allowed, "{acquires} acquires where {allowed} were allowed");
     assert!(!bench.path("started").exists());
     assert_eq!(breaker.inspect().unwrap().calls, 0);
 }

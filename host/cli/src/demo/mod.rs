@@ -31,7 +31,7 @@ Show in under 20 seconds what this is for
 Eight worker processes share a dependency: a small HTTP server on the loopback interface. It goes down and heals, twice. \
 Hundreds of callers call it now and then, in three ways at the same time: with no breaker, with a breaker in each process, \
 and with halfopen, one breaker for all callers in one SQLite file. The dependency counts the calls that reach it. The demo \
-has a store of its own, whatever the global options are, and removes it at the end.
+has a store of its own, which it removes at the end; the global options have no effect.
 
 Exit code: 0 only if exactly one call, the probe, reached the dependency at each recovery with halfopen: from the moment it \
 healed to its first success.";

@@ -13,7 +13,7 @@ use crate::host;
 use crate::process::Interruptible;
 use crate::shell::text;
 
-/// The shortest wait before a retry, whatever the breaker answers.
+/// The shortest wait before a retry, also where the breaker answers with a shorter one.
 const SHORTEST_WAIT: Duration = Duration::from_millis(50);
 
 /// A permit.
