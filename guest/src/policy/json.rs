@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
 
     fn given_or_default(&self, key: &str, number: u64) -> String {
         let default = if find(self.object, key).is_none() { " (the default)" } else { "" };
-        format!("`{key}` is {number}{default}")
+        format!("{number}{default}")
     }
 }
 
@@ -225,8 +225,11 @@ impl Fields for Reader<'_> {
         if length <= limit || self.is_faulty(key) || self.is_faulty(limit_key) {
             return;
         }
-        let field = if find(self.object, key).is_some() { key } else { limit_key };
-        let (length, limit) = (self.given_or_default(key, length), self.given_or_default(limit_key, limit));
-        self.fault(field, format!("{length} and {limit}: {key} must be at most {limit_key}"));
+        let (value, limit_value) = (self.given_or_default(key, length), self.given_or_default(limit_key, limit));
+        if find(self.object, key).is_some() {
+            self.fault(key, format!("is {value}, and must be at most `{limit_key}`, which is {limit_value}"));
+        } else {
+            self.fault(limit_key, format!("is {limit_value}, and must be at least `{key}`, which is {value}"));
+        }
     }
 }

@@ -156,15 +156,15 @@ fn a_fault_of_two_fields_shows_both_and_the_default() {
     let of = |policy| why(policy);
     assert_eq!(
         of(json!({"open_ms": 400_000})),
-        "open_ms: `open_ms` is 400000 and `open_max_ms` is 300000 (the default): open_ms must be at most open_max_ms"
+        "open_ms: is 400000, and must be at most `open_max_ms`, which is 300000 (the default)"
     );
     assert_eq!(
         of(json!({"open_max_ms": 4_999})),
-        "open_max_ms: `open_ms` is 5000 (the default) and `open_max_ms` is 4999: open_ms must be at most open_max_ms"
+        "open_max_ms: is 4999, and must be at least `open_ms`, which is 5000 (the default)"
     );
     assert_eq!(
         of(json!({"lease_ms": 2, "probe_max_ms": 1})),
-        "lease_ms: `lease_ms` is 2 and `probe_max_ms` is 1: lease_ms must be at most probe_max_ms"
+        "lease_ms: is 2, and must be at most `probe_max_ms`, which is 1"
     );
     // Where one of them is out of its own range, that is the fault.
     assert_eq!(fields(json!({"open_ms": LONGEST_MS + 1, "open_max_ms": 5})), ["open_ms"]);

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         let more = of_lost_answers.into_iter().filter(|_| way.is_postgres_cut());
         let tests = tests.into_iter().chain(more).collect::<Vec<_>>();
         tests.into_iter().map(move |(name, test)| {
-            let (kind, is_given, way) = (way.name(), way.is_given(), way.clone());
+            let (kind, is_given, way) = (way.name(), way.is_given(), way);
             Trial::test(name, move || {
                 test(&way);
                 Ok(())
