@@ -1,6 +1,10 @@
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use std::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{Clock, Reading};
+use super::Clock;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use super::Reading;
 
 /// The machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
