@@ -96,7 +96,7 @@ impl StoreFile {
         folder.unwrap_or(Path::new("."))
     }
 
-    /// Likewise.
+    /// The error of a file that SQLite cannot open.
     pub fn cannot_open(&self) -> StoreError {
         if self.path.is_relative() && std::env::current_dir().is_err() {
             return self

@@ -95,7 +95,7 @@ impl Component {
         self.code().map(|code| world::imports(&code))
     }
 
-    /// Its exports, likewise.
+    /// Its exports, in the same form.
     ///
     /// # Errors
     /// [`ComponentError`]: it does not compile.

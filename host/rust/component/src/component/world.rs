@@ -85,7 +85,7 @@ pub(crate) fn imports(code: &Code) -> Vec<String> {
     names(engine, ty.imports(engine).map(|(name, item)| (name, item.ty)))
 }
 
-/// The exports of a component, likewise.
+/// The exports of a component, in the same form.
 pub(crate) fn exports(code: &Code) -> Vec<String> {
     let engine = code.engine();
     let ty = code.component_type();

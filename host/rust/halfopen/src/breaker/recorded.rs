@@ -9,7 +9,7 @@ pub enum Recorded {
     /// (after at most `fresh_ms`; a few ms later where no call comes), or when the last handle goes. Whether they count is
     /// decided then. A crash before that loses them.
     ///
-    /// Likewise any outcome that the store, being unavailable, did not take: it is retried at least once a second while it
+    /// Also here: any outcome that the store, being unavailable, did not take. It is retried at least once a second while it
     /// can count, that is, for a probe until its lease has ended, for other calls for a minute. When the last handle goes it
     /// is tried once more.
     Later,
