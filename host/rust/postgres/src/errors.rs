@@ -27,6 +27,8 @@ pub(crate) enum FailureKind {
     Outdated,
     /// Not done: there was no connection.
     Unreachable,
+    /// Not done: the connection ended before the operation began.
+    Dropped,
     /// Done or not: the connection was lost, or the time ran out, before the answer.
     Lost,
 }
@@ -54,7 +56,7 @@ impl PostgresOptions {
     }
 
     /// The error of a connection that the server or the network refused.
-    pub(crate) fn not_connected(&self, error: &Error) -> StoreError {
+    fn not_connected(&self, error: &Error) -> StoreError {
         if let Some(error) = error.as_db_error() {
             return self.db_error(error);
         }
@@ -71,6 +73,13 @@ impl PostgresOptions {
                 .place
                 .unavailable(format!("it cannot be reached ({why}); is the server up, and the address right?")),
         }
+    }
+
+    /// The failure of an attempt that got no connection.
+    pub(crate) fn connect_failure(&self, error: &Error) -> Failure {
+        let dropped = error.code() == Some(&SqlState::ADMIN_SHUTDOWN);
+        let kind = if dropped { FailureKind::Dropped } else { FailureKind::Unreachable };
+        Failure { error: self.not_connected(error), kind }
     }
 
     /// The failure of an attempt that had a connection.

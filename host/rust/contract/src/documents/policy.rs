@@ -15,7 +15,7 @@ use crate::types::{PolicyInForce, PolicyOrigin};
 /// ```
 /// use halfopen_contract::documents::Policy;
 ///
-/// let policy = Policy::new().consecutive_failures(3).open_ms(1_000).failure_rate_off();
+/// let policy = Policy::new().consecutive_failures(3).failure_rate_off().open_ms(1_000);
 /// assert_eq!(policy.to_string(), r#"{"consecutive_failures":3,"failure_rate":null,"open_ms":1000}"#);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

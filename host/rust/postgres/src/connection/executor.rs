@@ -68,7 +68,7 @@ impl Executor {
                 until += self.options.timeout;
             }
             let retries = match kind {
-                FailureKind::Lost | FailureKind::Conflict => true,
+                FailureKind::Lost | FailureKind::Conflict | FailureKind::Dropped => true,
                 FailureKind::Outdated if outdated < MAX_OUTDATED => true,
                 // That this attempt was not done says nothing about the earlier one.
                 FailureKind::Outdated | FailureKind::Refused | FailureKind::Unreachable => in_doubt,
@@ -134,10 +134,7 @@ impl Executor {
             Some(_) => drop(self.pool.take_idle()),
             None => {}
         }
-        match self.connector.connect(options, until) {
-            Ok(connection) => Ok((slot, connection)),
-            Err(error) => Err(Failure::unreachable(error)),
-        }
+        self.connector.connect(options, until).map(|connection| (slot, connection))
     }
 
     fn check_schema(&self, found: Option<Result<u64, Error>>) -> Result<(), Failure> {
@@ -152,7 +149,8 @@ impl Executor {
             Some(Err(error)) => {
                 let failure = self.options.failure(&error);
                 // The operation itself has not begun, so nothing is in doubt.
-                Err(if failure.kind == FailureKind::Lost { Failure::unreachable(failure.error) } else { failure })
+                let lost = failure.kind == FailureKind::Lost;
+                Err(if lost { Failure { kind: FailureKind::Dropped, ..failure } } else { failure })
             }
             None => Err(Failure::unreachable(self.options.timed_out())),
         }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use halfopen_contract::store::StoreError;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, Error, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::errors::Failure;
 use crate::options::PostgresOptions;
 use crate::sql::{Statement, ensure, quoted};
 
@@ -39,19 +39,19 @@ impl Connector {
         Ok(Connector { server, tls: options.tls.connector()? })
     }
 
-    pub fn connect(&self, options: &PostgresOptions, until: Instant) -> Result<Connection, StoreError> {
+    pub fn connect(&self, options: &PostgresOptions, until: Instant) -> Result<Connection, Failure> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(|error| {
-            options.place.unavailable(format!("this machine has no resources left for a connection ({error})"))
+            let why = format!("this machine has no resources left for a connection ({error})");
+            Failure::unreachable(options.place.unavailable(why))
         })?;
         let runtime = BackgroundRuntime(Some(runtime));
         let until = until.min(Instant::now() + options.connect_timeout);
         let connected = runtime.block_on(until, self.server.connect(self.tls.clone())).ok_or_else(|| {
             let waited = options.connect_timeout.as_millis();
-            options
-                .place
-                .unavailable(format!("no connection was made within {waited} ms; check the server and the network"))
+            let why = format!("no connection was made within {waited} ms; check the server and the network");
+            Failure::unreachable(options.place.unavailable(why))
         })?;
-        let (client, driver) = connected.map_err(|error| options.not_connected(&error))?;
+        let (client, driver) = connected.map_err(|error| options.connect_failure(&error))?;
         if let Some(runtime) = &runtime.0 {
             // An operation that waits for an answer sees how the driver ends.
             runtime.spawn(async { drop(driver.await) });
