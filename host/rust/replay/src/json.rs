@@ -102,12 +102,10 @@ pub fn word<T: std::str::FromStr<Err: fmt::Display>>(key: &str, raw: &Raw) -> Re
 }
 
 /// One of these words.
-pub fn one_of<T: Copy>(key: &str, raw: &Raw, words: &[(&str, T)]) -> Result<T, String> {
+pub fn one_of(key: &str, raw: &Raw, words: &[&'static str]) -> Result<&'static str, String> {
     let text = string(key, raw)?;
-    words.iter().find(|(known, _)| *known == text).map(|(_, value)| *value).ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        format!("{key:?}: `{text}` is none of {}", known.join(", "))
-    })
+    let known = words.iter().find(|word| **word == text).copied();
+    known.ok_or_else(|| format!("{key:?}: `{text}` is none of {}", words.join(", ")))
 }
 
 /// The message about a value of another type.

@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use halfopen::{HostBuilder, OpenError};
+use halfopen::{Host, HostBuilder, OpenError};
 use halfopen_contract::store::{MemoryStore, Store};
 
 use super::error::ReplayError;
@@ -9,7 +9,7 @@ use super::stage::{OpenStore, OpenTarget, Stage};
 use super::steps::Run;
 use super::summary::{StepAnswer, Summary};
 use crate::scenario::Scenario;
-use crate::target::{HostTarget, Setup, Target};
+use crate::target::{Setup, Target};
 
 /// Runs scenarios against hosts of one kind, on a store in memory unless another is given.
 #[must_use]
@@ -23,7 +23,12 @@ impl Replay {
     /// Against hosts of crate `halfopen`, without local admission. `configure` is handed the builder of each, to choose the
     /// engine for one.
     pub fn host(configure: impl Fn(HostBuilder) -> HostBuilder + Send + Sync + 'static) -> Self {
-        Replay::new(move |setup| HostTarget::open(setup, &configure).map(|target| Box::new(target) as Box<dyn Target>))
+        Replay::new(move |setup| -> Result<Box<dyn Target>, OpenError> {
+            let Setup { store, namespace, clock, seed, default_policy } = setup;
+            let builder = Host::builder().shared_store(store).namespace(&namespace).clock(clock).seed(seed);
+            let builder = builder.default_policy(default_policy).local_admission(false);
+            Ok(Box::new(configure(builder).build()?))
+        })
     }
 
     /// Against hosts of another make. `open` is called at the beginning of a run, and again at each `restart` step.
