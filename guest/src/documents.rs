@@ -1,5 +1,7 @@
 //! The JSON documents that the component writes, policies aside. They are described in `wit/types.wit`.
 
+#![allow(missing_docs, reason = "documented in the contract")]
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -15,7 +17,6 @@ pub fn to_json(document: &impl Serialize) -> String {
 
 /// An inspection.
 #[derive(Serialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct InspectionDocument<'a> {
     pub dependency: &'a str,
     pub at: u64,
@@ -37,7 +38,6 @@ pub struct InspectionDocument<'a> {
 
 /// An override.
 #[derive(Serialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct ForcedDocument<'a> {
     pub mode: StateKind,
     pub since: u64,
@@ -48,7 +48,6 @@ pub struct ForcedDocument<'a> {
 
 /// A live lease.
 #[derive(Serialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct LeaseDocument<'a> {
     pub token: u64,
     pub caller: &'a str,
@@ -57,7 +56,6 @@ pub struct LeaseDocument<'a> {
 
 /// The last failure.
 #[derive(Serialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct LastFailureDocument<'a> {
     pub at: u64,
     pub caller: &'a str,
@@ -66,7 +64,6 @@ pub struct LastFailureDocument<'a> {
 
 /// A transition.
 #[derive(Serialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct TransitionDocument<'a> {
     pub from: StateKind,
     pub to: StateKind,

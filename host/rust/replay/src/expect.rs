@@ -30,18 +30,11 @@ impl Expected {
         match raw.get().as_bytes().first() {
             Some(b'"') => one_of(key, raw, &["proceed", "probe", "defer", "error"]).map(Expected::Word),
             Some(b'{') => {
-                let mut fields = Fields::of("the expect of an acquire step", raw)?;
-                let mut numbers = |keys: &[&'static str]| -> Result<Vec<(String, Value)>, String> {
-                    let mut number = |key: &'static str| {
-                        let number = fields.optional(key, amount).transpose()?;
-                        Some(number.map(|number| (key.to_owned(), number)))
-                    };
-                    keys.iter().filter_map(|key| number(key)).collect()
-                };
-                let length = numbers(&["defer_ms"])?;
-                let counts = if length.is_empty() { numbers(&KINDS)? } else { Vec::new() };
-                fields.finish()?;
-                Ok(if length.is_empty() { Expected::Counts(counts) } else { Expected::Fields(length) })
+                let fields = Fields::of("the expect of an acquire step", raw)?;
+                if fields.has("defer_ms") {
+                    return fields.read_all(&["defer_ms"], amount).map(Expected::Fields);
+                }
+                fields.read_all(&KINDS, amount).map(Expected::Counts)
             }
             _ => Err(wrong_type(key, "a string or an object", raw)),
         }
@@ -136,15 +129,8 @@ fn last_failure(key: &str, raw: &Raw) -> Result<Value, String> {
     if !raw.get().starts_with('{') {
         return Err(wrong_type(key, "null or an object", raw));
     }
-    let mut fields = Fields::of("the expected last_failure", raw)?;
-    let mut wanted = json!({});
-    for key in ["caller", "cause"] {
-        if let Some(text) = fields.optional(key, string)? {
-            wanted[key] = text.into();
-        }
-    }
-    fields.finish()?;
-    Ok(wanted)
+    let fields = Fields::of("the expected last_failure", raw)?.read_all(&["caller", "cause"], string)?;
+    Ok(fields.into_iter().map(|(key, text)| (key, Value::from(text))).collect())
 }
 
 /// A number, or the two ends of a range.

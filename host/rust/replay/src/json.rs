@@ -54,6 +54,20 @@ impl Fields {
         self.optional(key, read)?.ok_or_else(|| format!("{} lacks {key:?}", self.what))
     }
 
+    /// Whether a field is left.
+    pub fn has(&self, key: &str) -> bool {
+        self.left.iter().any(|(known, _)| known == key)
+    }
+
+    /// All fields, which may have these keys and are read alike.
+    pub fn read_all<T>(mut self, keys: &[&'static str], read: Read<T>) -> Result<Vec<(String, T)>, String> {
+        let mut all = Vec::new();
+        for key in keys {
+            all.extend(self.optional(key, read)?.map(|value| ((*key).to_owned(), value)));
+        }
+        self.finish().map(|()| all)
+    }
+
     /// The fields that are left, in their order.
     pub fn rest(self) -> Vec<(String, Box<Raw>)> {
         self.left

@@ -226,7 +226,8 @@ impl Store for NotedStore {
 #[test]
 fn a_run_leaves_nothing_in_the_store_however_it_ends() {
     let store = Arc::new(NotedStore::default());
-    let replay = replay().store(Arc::clone(&store) as Arc<dyn Store>);
+    let noted = Arc::clone(&store);
+    let replay = replay().open_store(move || Ok::<Arc<dyn Store>, StoreError>(noted.clone())).unwrap();
     assert!(replay.run(&scenario(&TRIP)).unwrap().holds());
     // By the report, the record is written.
     let is_report = |answer: &StepAnswer<'_>| answer.step == "report";
