@@ -68,17 +68,14 @@ fn run(dependency: &str, request: &Request) -> Result<Answer, Error> {
     step(&mut Imports, DEFAULT.get().unwrap_or(&BUILT_IN), dependency, request)
 }
 
-/// The receipt that answers a request.
-fn receipt(dependency: &str, request: Request) -> Result<Receipt, Error> {
-    match run(dependency, &request)? {
-        Answer::Receipt(receipt) => Ok(receipt),
-        _ => Err(mismatch()),
-    }
-}
-
-/// The error for an answer of another kind than its request, which `step` never gives.
-fn mismatch() -> Error {
-    Error::Other("the answer does not fit the request".into())
+/// Runs a request that is answered by this kind of answer; `step` gives no other.
+macro_rules! run {
+    ($kind:ident, $dependency:ident, $($request:tt)+) => {
+        match run(&$dependency, &Request::$($request)+)? {
+            Answer::$kind(answer) => Ok(answer),
+            _ => Err(Error::Other("the answer does not fit the request".into())),
+        }
+    };
 }
 
 impl setup::Guest for Component {
@@ -97,64 +94,52 @@ impl setup::Guest for Component {
 
 impl breaker::Guest for Component {
     fn acquire(dependency: String, caller: String) -> Result<Decision, Error> {
-        match run(&dependency, &Request::Acquire { caller })? {
-            Answer::Decision(decision) => Ok(decision),
-            _ => Err(mismatch()),
-        }
+        run!(Decision, dependency, Acquire { caller })
     }
 
     fn report(dependency: String, permit: Permit, report: Report) -> Result<Receipt, Error> {
-        receipt(&dependency, Request::Report { permit, report })
+        run!(Receipt, dependency, Report { permit, report })
     }
 
     fn report_tally(dependency: String, permit: Permit, tally: Tally) -> Result<Receipt, Error> {
-        receipt(&dependency, Request::ReportTally { permit, tally })
+        run!(Receipt, dependency, ReportTally { permit, tally })
     }
 
     fn renew(dependency: String, permit: Permit) -> Result<Receipt, Error> {
-        receipt(&dependency, Request::Renew { permit })
+        run!(Receipt, dependency, Renew { permit })
     }
 
     fn release(dependency: String, permit: Permit) -> Result<Receipt, Error> {
-        receipt(&dependency, Request::Release { permit })
+        run!(Receipt, dependency, Release { permit })
     }
 }
 
 impl control::Guest for Component {
     fn inspect(dependency: String) -> Result<String, Error> {
-        match run(&dependency, &Request::Inspect)? {
-            Answer::Inspection(inspection) => Ok(inspection),
-            _ => Err(mismatch()),
-        }
+        run!(Inspection, dependency, Inspect)
     }
 
     fn policy(dependency: String) -> Result<PolicyInForce, Error> {
-        match run(&dependency, &Request::Policy)? {
-            Answer::Policy(policy) => Ok(policy),
-            _ => Err(mismatch()),
-        }
+        run!(Policy, dependency, Policy)
     }
 
     fn configure(dependency: String, policy: Option<String>, operator: Operator) -> Result<Receipt, Error> {
-        receipt(&dependency, Request::Configure { policy, operator })
+        run!(Receipt, dependency, Configure { policy, operator })
     }
 
     fn force(dependency: String, mode: Mode, lasting: Option<u64>, operator: Operator) -> Result<Receipt, Error> {
-        receipt(&dependency, Request::Force { mode, lasting, operator })
+        run!(Receipt, dependency, Force { mode, lasting, operator })
     }
 
     fn reset(dependency: String, operator: Operator) -> Result<Receipt, Error> {
-        receipt(&dependency, Request::Reset { operator })
+        run!(Receipt, dependency, Reset { operator })
     }
 
     fn forget(dependency: String, operator: Operator) -> Result<Receipt, Error> {
-        receipt(&dependency, Request::Forget { operator })
+        run!(Receipt, dependency, Forget { operator })
     }
 
     fn prune(dependency: String, idle: u64, operator: Operator) -> Result<bool, Error> {
-        match run(&dependency, &Request::Prune { idle, operator })? {
-            Answer::Pruned(removed) => Ok(removed),
-            _ => Err(mismatch()),
-        }
+        run!(Pruned, dependency, Prune { idle, operator })
     }
 }

@@ -7,7 +7,7 @@ use crate::contract::{
     CommitOutcome, Decision, Error, Mode, Operator, Outcome, Permit, PolicyInForce, Receipt, Report, Snapshot,
     StorageError, Tally,
 };
-use crate::documents::TransitionDocument;
+use crate::documents::{TransitionDocument, to_json};
 use crate::policy::Policy;
 use crate::record::Record;
 use crate::record::codec::{self, DecodeError};
@@ -93,8 +93,8 @@ pub fn step(ports: &mut dyn Ports, default: &Policy, dependency: &str, request: 
             }
             Effect::Remove => None,
         };
-        let transitions: Vec<String> =
-            eval.transitions.iter().map(|transition| TransitionDocument::from(transition).to_json()).collect();
+        let json = |transition| to_json(&TransitionDocument::from(transition));
+        let transitions: Vec<String> = eval.transitions.iter().map(json).collect();
         match ports.commit(dependency, snapshot.version, data.as_deref(), &transitions).map_err(Error::Storage)? {
             CommitOutcome::Committed(_) => return Ok(answer),
             CommitOutcome::Stale(newer) => snapshot = newer,
@@ -110,7 +110,7 @@ fn decide(eval: &mut Evaluation, dependency: &str, request: &Request, own: Optio
             return (Answer::Decision(decision), effect);
         }
         Request::Inspect => {
-            return (Answer::Inspection(rules::inspect(eval, dependency).to_json()), Effect::Keep);
+            return (Answer::Inspection(to_json(&rules::inspect(eval, dependency))), Effect::Keep);
         }
         Request::Policy => return (Answer::Policy(rules::policy(eval)), Effect::Keep),
         Request::Prune { idle, operator } => {

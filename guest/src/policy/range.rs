@@ -31,11 +31,3 @@ impl Range {
         self.least <= number && number <= self.most && number.is_multiple_of(self.multiple_of)
     }
 }
-
-/// Whether a multiplier is in its range.
-pub fn holds_multiplier(multiplier: f64) -> bool {
-    (1.0..=100.0).contains(&multiplier)
-}
-
-/// The range of a multiplier in words.
-pub const MULTIPLIER: &str = "must be a number from 1 to 100";

@@ -1,10 +1,11 @@
 //! The fields of a policy, and the built-in policy.
 
+#![allow(missing_docs, reason = "documented in the contract")]
+
 use serde::{Deserialize, Serialize};
 
 /// A policy. Its fields are documented in `wit/types.wit`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct Policy {
     pub consecutive_failures: u32,
     pub failure_rate: Option<FailureRate>,
@@ -26,7 +27,6 @@ pub struct Policy {
 
 /// Trip when failures make up this share of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct FailureRate {
     pub percent: u32,
     pub minimum_calls: u32,
@@ -34,7 +34,6 @@ pub struct FailureRate {
 
 /// Trip when slow calls make up this share of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct SlowCalls {
     pub slower_than_ms: u64,
     pub percent: u32,
@@ -44,7 +43,6 @@ pub struct SlowCalls {
 /// The span of the window: a length of time, or a number of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub enum WindowSpan {
     Ms(u64),
     Calls(u32),
@@ -53,7 +51,6 @@ pub enum WindowSpan {
 /// What follows a lease that expires without a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub enum LostProbe {
     Reprobe,
     Reopen,
@@ -61,7 +58,6 @@ pub enum LostProbe {
 
 /// Admit a growing share of the calls after probes have closed the breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
 pub struct Ramp {
     pub over_ms: u64,
     pub from_percent: u32,

@@ -12,8 +12,8 @@ mod state;
 mod transition;
 pub mod window;
 
-pub use state::{ClosedMode, Lease, OpenEnd, Override, State, StateKind};
-pub use transition::{Details, Emptied, Reason, Transition};
+pub use state::{ClosedCounts, ClosedMode, Lease, OpenEnd, Override, State, StateKind};
+pub use transition::{Details, Reason, Transition};
 
 /// A new record's epoch and tokens start at this multiple of the version that the store gives for the missing one. One
 /// commit raises the version by one and can make several changes of state, but never this number: so permits of an earlier

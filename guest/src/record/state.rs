@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::window::Window;
+use super::window::{Counts, Window};
 use crate::contract;
 use crate::policy::Policy;
 
@@ -61,6 +61,16 @@ pub enum ClosedMode {
     Ramp,
     /// An operator has forced it: it never trips.
     Forced(Override),
+}
+
+/// The numbers that a closed breaker trips by, as they count at an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "documented in the contract")]
+pub struct ClosedCounts {
+    pub calls: u64,
+    pub failures: u64,
+    pub slow: u64,
+    pub failures_in_row: u64,
 }
 
 /// What ends an open state.
@@ -121,6 +131,13 @@ impl State {
             State::Closed { since, .. } => *since,
             State::Open { since, .. } | State::HalfOpen { since, .. } => Some(*since),
         }
+    }
+
+    /// What counts at `now`; none unless it is closed.
+    pub fn counts(&self, now: u64) -> Option<ClosedCounts> {
+        let State::Closed { window, failures_in_row, .. } = self else { return None };
+        let Counts { calls, failures, slow } = window.counts(now);
+        Some(ClosedCounts { calls, failures, slow, failures_in_row: *failures_in_row })
     }
 
     /// The override, while there is one.

@@ -4,7 +4,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::StateKind;
+use super::state::{ClosedCounts, StateKind};
 use crate::contract::Operator;
 use crate::text::clean;
 
@@ -60,17 +60,7 @@ pub struct Details {
     /// The cause of that failure.
     pub cause: String,
     /// The counts that a trip empties.
-    pub emptied: Option<Emptied>,
-}
-
-/// The counts that a trip empties.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "documented in the contract")]
-pub struct Emptied {
-    pub calls: u64,
-    pub failures: u64,
-    pub slow: u64,
-    pub failures_in_row: u64,
+    pub emptied: Option<ClosedCounts>,
 }
 
 impl Details {

@@ -4,15 +4,10 @@ use super::evaluation::Evaluation;
 use crate::contract::{PolicyInForce, PolicyOrigin};
 use crate::documents::{ForcedDocument, InspectionDocument, LastFailureDocument, LeaseDocument};
 use crate::record::State;
-use crate::record::window::Counts;
 
 /// The inspection of a dependency.
 pub fn inspect<'e>(eval: &'e Evaluation, dependency: &'e str) -> InspectionDocument<'e> {
     let record = &eval.record;
-    let (counts, failures_in_row) = match &record.state {
-        State::Closed { window, failures_in_row, .. } => (window.counts(eval.now), *failures_in_row),
-        _ => (Counts::default(), 0),
-    };
     let successes = match &record.state {
         State::HalfOpen { successes, .. } => *successes,
         _ => 0,
@@ -31,10 +26,7 @@ pub fn inspect<'e>(eval: &'e Evaluation, dependency: &'e str) -> InspectionDocum
         leases: eval.live_leases().map(lease).collect(),
         successes,
         level: record.level,
-        calls: counts.calls,
-        failures: counts.failures,
-        slow: counts.slow,
-        failures_in_row,
+        counts: record.state.counts(eval.now).unwrap_or_default(),
         epoch: record.epoch,
         since: record.state.since(),
         next_due: eval.next_due(),

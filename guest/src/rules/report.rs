@@ -5,7 +5,7 @@ use super::stale::{stale_call, stale_lease};
 use super::trip::{level_of_trip, trip_reason};
 use crate::contract::{Outcome, Permit, Receipt, Report, StaleReason, Tally};
 use crate::record::window::Mark;
-use crate::record::{ClosedMode, Details, Emptied, LastFailure, Reason, State};
+use crate::record::{ClosedMode, Details, LastFailure, Reason, State};
 use crate::text::clean;
 
 /// Counts the outcome of one call.
@@ -104,7 +104,7 @@ fn report_calls(eval: &mut Evaluation, epoch: u64, tally: &Tally) -> (Receipt, E
         note_failure(eval, &tally.caller, &tally.cause);
     }
     if let Some(reason) = trip_reason(eval, failed) {
-        let details = Details { emptied: emptied(eval), ..last_failure(eval) };
+        let details = Details { emptied: eval.record.state.counts(eval.now), ..last_failure(eval) };
         eval.open(level_of_trip(eval), tally.retry_after.unwrap_or(0), reason, details);
     }
     (eval.applied(), Effect::Store)
@@ -138,12 +138,4 @@ fn last_failure(eval: &Evaluation) -> Details {
         }
         _ => Details::default(),
     }
-}
-
-/// The counts that a trip empties.
-fn emptied(eval: &Evaluation) -> Option<Emptied> {
-    let State::Closed { failures_in_row, window, .. } = &eval.record.state else { return None };
-    let counts = window.counts(eval.now);
-    let (calls, failures, slow) = (counts.calls, counts.failures, counts.slow);
-    Some(Emptied { calls, failures, slow, failures_in_row: *failures_in_row })
 }

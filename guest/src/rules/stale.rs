@@ -2,7 +2,7 @@
 
 use super::evaluation::Evaluation;
 use crate::contract::StaleReason;
-use crate::record::{ClosedMode, OpenEnd, State};
+use crate::record::State;
 
 /// Why a report with a lease counts for nothing: the first reason that fits.
 pub fn stale_lease(eval: &Evaluation, epoch: u64, token: u64) -> Option<StaleReason> {
@@ -29,9 +29,7 @@ pub fn stale_call(eval: &Evaluation, epoch: u64) -> Option<StaleReason> {
     let record = &eval.record;
     match &record.state {
         State::Closed { .. } if epoch == record.epoch => None,
-        State::Open { end: OpenEnd::Forced(_), .. } | State::Closed { mode: ClosedMode::Forced(_), .. } => {
-            Some(StaleReason::Forced)
-        }
+        state if state.forced().is_some() => Some(StaleReason::Forced),
         _ if epoch < record.epoch => Some(StaleReason::OldEpoch),
         _ => Some(StaleReason::UnknownPermit),
     }

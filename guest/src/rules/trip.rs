@@ -2,19 +2,17 @@
 
 use super::evaluation::Evaluation;
 use super::ramp::ramp_in_force;
-use crate::record::window::Counts;
-use crate::record::{ClosedMode, Reason, State};
+use crate::record::{ClosedCounts, Reason};
 
 /// Why the breaker trips on the outcomes that were just counted, and whether there was a failure among them; none where it
 /// does not.
 pub fn trip_reason(eval: &Evaluation, failed: bool) -> Option<Reason> {
-    let State::Closed { mode, failures_in_row, window, .. } = &eval.record.state else { return None };
-    if let ClosedMode::Forced(_) = mode {
+    let ClosedCounts { calls, failures, slow, failures_in_row } = eval.record.state.counts(eval.now)?;
+    if eval.record.state.forced().is_some() {
         return None;
     }
     let policy = &eval.policy;
-    let Counts { calls, failures, slow } = window.counts(eval.now);
-    if policy.consecutive_failures > 0 && *failures_in_row >= u64::from(policy.consecutive_failures) {
+    if policy.consecutive_failures > 0 && failures_in_row >= u64::from(policy.consecutive_failures) {
         return Some(Reason::ConsecutiveFailures);
     }
     if let Some(rate) = policy.failure_rate

@@ -2,7 +2,7 @@
 
 use crate::common::{QUICK, World, operator, plain};
 use halfopen_guest::contract::{DeferReason, Mode, Outcome, Report};
-use halfopen_guest::policy::{BUILT_IN, Policy, Ramp, SlowCalls};
+use halfopen_guest::policy::{BUILT_IN, LostProbe, Policy, Ramp, SlowCalls};
 use halfopen_guest::step::Request;
 use serde_json::json;
 
@@ -46,6 +46,21 @@ fn a_caller_during_a_probe_is_deferred_to_the_end_of_its_lease() {
     world.now = 5_400;
     let deferral = world.deferred();
     assert_eq!((deferral.reason, deferral.retry_after, deferral.fresh_for), (DeferReason::Probing, 2_600, 250));
+}
+
+#[test]
+fn a_second_probe_is_let_through_while_none_is_lost() {
+    for lost_probe in [LostProbe::Reprobe, LostProbe::Reopen] {
+        let mut world = World::with(Policy { probes: 2, successes_to_close: 2, lost_probe, ..QUICK });
+        world.trip();
+        world.now = 5_000;
+        let permit = world.probe().permit;
+        assert_eq!(world.inspect()["probe_due"], true);
+        world.probe();
+        assert_eq!(world.inspect()["probe_due"], false);
+        world.report(permit, Outcome::Success);
+        assert_eq!(world.inspect()["successes"], 1);
+    }
 }
 
 #[test]

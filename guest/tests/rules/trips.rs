@@ -1,10 +1,10 @@
 //! The boundaries at which a closed breaker trips, and the backoff level of a trip.
 
-use halfopen_guest::contract::{Outcome, Report, State, Tally};
+use halfopen_guest::contract::{Mode, Outcome, Report, State, Tally};
 use halfopen_guest::policy::{FailureRate, Policy, Ramp, SlowCalls};
 use halfopen_guest::step::Request;
 
-use crate::common::{EMPTY, QUICK, World, plain};
+use crate::common::{EMPTY, NO_OPERATOR, QUICK, World, plain};
 
 const OFF: Policy = Policy { consecutive_failures: 0, ..QUICK };
 
@@ -103,5 +103,36 @@ fn a_breaker_goes_on_having_been_open() {
         world.now += 5_000;
         let permit = world.probe().permit;
         world.report(permit, Outcome::Success);
+    }
+}
+
+#[test]
+fn a_reset_makes_it_never_have_been_open() {
+    for forced in [false, true] {
+        let mut world = World::with(QUICK);
+        if forced {
+            world.force(Mode::Open, None);
+        } else {
+            world.trip();
+        }
+        world.receipt(Request::Reset { operator: NO_OPERATOR });
+        world.trip();
+        assert_eq!(world.inspect()["level"], 0);
+    }
+}
+
+#[test]
+fn a_ramp_ends_at_its_very_millisecond() {
+    let ramp = Some(Ramp { over_ms: 10_000, from_percent: 100 });
+    for (after, state) in [(9_999, State::Open), (10_000, State::Closed)] {
+        let mut world = World::with(Policy { ramp, ..QUICK });
+        world.trip();
+        world.now = 5_000;
+        let permit = world.probe().permit;
+        world.report(permit, Outcome::Success);
+        world.policy = Some(Policy { ramp, ..OFF });
+        world.now += after;
+        let permit = world.admitted().permit;
+        assert_eq!(world.report(permit, Outcome::Failure).state, state, "{after}");
     }
 }

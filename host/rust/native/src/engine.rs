@@ -4,7 +4,7 @@ use halfopen_contract::engine::{Engine, Evaluation, Input};
 use halfopen_guest::policy::Policy as Rules;
 use halfopen_guest::step::step;
 
-use crate::convert;
+use crate::convert::Convert as _;
 use crate::ports::RecordPorts;
 
 /// The engine that has the rules linked in.
@@ -22,7 +22,7 @@ impl NativeEngine {
     /// [`BreakerError::InvalidPolicy`], with all faults.
     pub fn new(default_policy: &Policy) -> Result<Self, BreakerError> {
         let default = Rules::parse(&default_policy.to_string())
-            .map_err(|faults| BreakerError::InvalidPolicy(faults.into_iter().map(convert::fault).collect()))?;
+            .map_err(|faults| BreakerError::InvalidPolicy(faults.convert()))?;
         Ok(NativeEngine { default, default_json: default.to_json() })
     }
 }
@@ -31,9 +31,9 @@ impl Engine for NativeEngine {
     fn evaluate(&self, input: &Input<'_>) -> Result<Evaluation, BreakerError> {
         let dependency = &*input.request.dependency;
         let mut ports = RecordPorts::new(input);
-        match step(&mut ports, &self.default, dependency, &convert::request(&input.request.operation)) {
-            Ok(answer) => Ok(Evaluation { answer: convert::answer(answer), write: ports.into_write() }),
-            Err(error) => Err(BreakerError::refused(dependency, convert::error(error))),
+        match step(&mut ports, &self.default, dependency, &input.request.operation.clone().convert()) {
+            Ok(answer) => Ok(Evaluation { answer: answer.convert(), write: ports.into_write() }),
+            Err(error) => Err(BreakerError::refused(dependency, error.convert())),
         }
     }
 

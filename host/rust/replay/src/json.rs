@@ -54,6 +54,20 @@ impl Fields {
         self.optional(key, read)?.ok_or_else(|| format!("{} lacks {key:?}", self.what))
     }
 
+    /// Whether a field is left.
+    pub fn has(&self, key: &str) -> bool {
+        self.left.iter().any(|(known, _)| known == key)
+    }
+
+    /// All fields, which may have these keys and are read alike.
+    pub fn read_all<T>(mut self, keys: &[&'static str], read: Read<T>) -> Result<Vec<(String, T)>, String> {
+        let mut all = Vec::new();
+        for key in keys {
+            all.extend(self.optional(key, read)?.map(|value| ((*key).to_owned(), value)));
+        }
+        self.finish().map(|()| all)
+    }
+
     /// The fields that are left, in their order.
     pub fn rest(self) -> Vec<(String, Box<Raw>)> {
         self.left
@@ -102,12 +116,10 @@ pub fn word<T: std::str::FromStr<Err: fmt::Display>>(key: &str, raw: &Raw) -> Re
 }
 
 /// One of these words.
-pub fn one_of<T: Copy>(key: &str, raw: &Raw, words: &[(&str, T)]) -> Result<T, String> {
+pub fn one_of(key: &str, raw: &Raw, words: &[&'static str]) -> Result<&'static str, String> {
     let text = string(key, raw)?;
-    words.iter().find(|(known, _)| *known == text).map(|(_, value)| *value).ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        format!("{key:?}: `{text}` is none of {}", known.join(", "))
-    })
+    let known = words.iter().find(|word| **word == text).copied();
+    known.ok_or_else(|| format!("{key:?}: `{text}` is none of {}", words.join(", ")))
 }
 
 /// The message about a value of another type.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod answer;
 mod expect;
 mod json;
 mod run;
@@ -8,4 +9,4 @@ mod target;
 
 pub use run::{Failure, Replay, ReplayError, StepAnswer, Summary};
 pub use scenario::{Scenario, ScenarioError};
-pub use target::{HostTarget, Setup, Target};
+pub use target::{Setup, Target};

@@ -71,7 +71,7 @@ fn an_expectation_that_fails_has_line_wanted_and_got() {
         failures(&steps),
         [
             "line 4: wanted probe, got defer for 4999 ms; open",
-            "line 5: wanted defer for [1, 9] ms, got defer for 4999 ms; open (call 1 of 2)",
+            "line 5: wanted defer_ms [1, 9], got defer_ms 4999 (call 1 of 2)",
             "line 6: wanted probe [1, 2], got proceed 0, probe 0, defer 2",
             "line 7: wanted applied, got stale, old-epoch; open",
             "line 8: wanted state closed, got state open",
@@ -226,7 +226,8 @@ impl Store for NotedStore {
 #[test]
 fn a_run_leaves_nothing_in_the_store_however_it_ends() {
     let store = Arc::new(NotedStore::default());
-    let replay = replay().store(Arc::clone(&store) as Arc<dyn Store>);
+    let noted = Arc::clone(&store);
+    let replay = replay().open_store(move || Ok::<Arc<dyn Store>, StoreError>(noted.clone())).unwrap();
     assert!(replay.run(&scenario(&TRIP)).unwrap().holds());
     // By the report, the record is written.
     let is_report = |answer: &StepAnswer<'_>| answer.step == "report";

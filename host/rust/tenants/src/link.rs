@@ -61,98 +61,44 @@ enum Calls {
     Async,
 }
 
-fn breaker<T: TenantView + 'static>(mut to: LinkerInstance<'_, T>, calls: Calls) -> wasmtime::Result<()> {
-    let to = &mut to;
-    define(
-        to,
-        calls,
-        "acquire",
-        |args, (of, caller): (WasmStr, WasmStr)| {
-            args.request(of, Operation::Acquire { caller: args.cut(&caller)?.into() })
-        },
-        decision,
-    )?;
-    define(
-        to,
-        calls,
-        "report",
-        |args, (of, permit, report): (WasmStr, Permit, ReportArgs)| {
-            args.request(of, Operation::Report { permit, report: args.report(&report)? })
-        },
-        receipt,
-    )?;
-    define(
-        to,
-        calls,
-        "report-tally",
-        |args, (of, permit, tally): (WasmStr, Permit, TallyArgs)| {
-            args.request(of, Operation::ReportTally { permit, tally: args.tally(&tally)? })
-        },
-        receipt,
-    )?;
-    define(to, calls, "renew", |args, (of, permit): OfPermit| args.request(of, Operation::Renew { permit }), receipt)?;
-    define(
-        to,
-        calls,
-        "release",
-        |args, (of, permit): OfPermit| args.request(of, Operation::Release { permit }),
-        receipt,
-    )
+fn breaker<T: TenantView + 'static>(to: LinkerInstance<'_, T>, calls: Calls) -> wasmtime::Result<()> {
+    let mut to = Functions { to, calls };
+    to.define("acquire", decision, |args, (of, caller): (WasmStr, WasmStr)| {
+        args.request(of, Operation::Acquire { caller: args.cut(&caller)?.into() })
+    })?;
+    to.define("report", receipt, |args, (of, permit, report): (WasmStr, Permit, ReportArgs)| {
+        args.request(of, Operation::Report { permit, report: args.report(&report)? })
+    })?;
+    to.define("report-tally", receipt, |args, (of, permit, tally): (WasmStr, Permit, TallyArgs)| {
+        args.request(of, Operation::ReportTally { permit, tally: args.tally(&tally)? })
+    })?;
+    to.define("renew", receipt, |args, (of, permit): (WasmStr, Permit)| args.request(of, Operation::Renew { permit }))?;
+    to.define("release", receipt, |args, (of, permit): (WasmStr, Permit)| {
+        args.request(of, Operation::Release { permit })
+    })
 }
 
-fn control<T: TenantView + 'static>(mut to: LinkerInstance<'_, T>, calls: Calls) -> wasmtime::Result<()> {
-    let to = &mut to;
-    define(to, calls, "inspect", |args, (of,): (WasmStr,)| args.request(of, Operation::Inspect), inspection)?;
-    define(to, calls, "policy", |args, (of,): (WasmStr,)| args.request(of, Operation::Policy), policy)?;
-    define(
-        to,
-        calls,
-        "configure",
-        |args, (of, policy, operator): (WasmStr, Option<WasmStr>, OperatorArgs)| {
-            let policy = policy.map(|policy| args.policy(&policy)).transpose()?;
-            args.request(of, Operation::Configure { policy, operator: args.operator(&operator)? })
-        },
-        receipt,
-    )?;
-    define(
-        to,
-        calls,
-        "force",
-        |args, (of, mode, lasting, operator): (WasmStr, Mode, Option<u64>, OperatorArgs)| {
-            args.request(of, Operation::Force { mode, lasting, operator: args.operator(&operator)? })
-        },
-        receipt,
-    )?;
-    define(
-        to,
-        calls,
-        "reset",
-        |args, (of, operator): ByOperator| args.request(of, Operation::Reset { operator: args.operator(&operator)? }),
-        receipt,
-    )?;
-    define(
-        to,
-        calls,
-        "forget",
-        |args, (of, operator): ByOperator| args.request(of, Operation::Forget { operator: args.operator(&operator)? }),
-        receipt,
-    )?;
-    define(
-        to,
-        calls,
-        "prune",
-        |args, (of, idle, operator): (WasmStr, u64, OperatorArgs)| {
-            args.request(of, Operation::Prune { idle, operator: args.operator(&operator)? })
-        },
-        pruned,
-    )
+fn control<T: TenantView + 'static>(to: LinkerInstance<'_, T>, calls: Calls) -> wasmtime::Result<()> {
+    let mut to = Functions { to, calls };
+    to.define("inspect", inspection, |args, (of,): (WasmStr,)| args.request(of, Operation::Inspect))?;
+    to.define("policy", policy, |args, (of,): (WasmStr,)| args.request(of, Operation::Policy))?;
+    to.define("configure", receipt, |args, (of, policy, by): (WasmStr, Option<WasmStr>, OperatorArgs)| {
+        let policy = policy.map(|policy| args.policy(&policy)).transpose()?;
+        args.request(of, Operation::Configure { policy, operator: args.operator(&by)? })
+    })?;
+    to.define("force", receipt, |args, (of, mode, lasting, by): (WasmStr, Mode, Option<u64>, OperatorArgs)| {
+        args.request(of, Operation::Force { mode, lasting, operator: args.operator(&by)? })
+    })?;
+    to.define("reset", receipt, |args, (of, by): (WasmStr, OperatorArgs)| {
+        args.request(of, Operation::Reset { operator: args.operator(&by)? })
+    })?;
+    to.define("forget", receipt, |args, (of, by): (WasmStr, OperatorArgs)| {
+        args.request(of, Operation::Forget { operator: args.operator(&by)? })
+    })?;
+    to.define("prune", pruned, |args, (of, idle, by): (WasmStr, u64, OperatorArgs)| {
+        args.request(of, Operation::Prune { idle, operator: args.operator(&by)? })
+    })
 }
-
-/// The arguments of a function about a permit.
-type OfPermit = (WasmStr, Permit);
-
-/// The arguments of an operator's act.
-type ByOperator = (WasmStr, OperatorArgs);
 
 /// Takes the answer out; none where it is of another kind.
 macro_rules! pick {
@@ -180,49 +126,48 @@ type Read<T, P> = fn(&Args<'_, T>, P) -> Result<Request, Refusal>;
 /// See [`pick`].
 type Pick<A> = fn(Answer) -> Option<A>;
 
-/// Defines a function of an interface.
-fn define<T, P, A>(
-    to: &mut LinkerInstance<'_, T>,
+/// The functions of an interface.
+struct Functions<'a, T: 'static> {
+    to: LinkerInstance<'a, T>,
     calls: Calls,
-    name: &str,
-    read: Read<T, P>,
-    pick: Pick<A>,
-) -> wasmtime::Result<()>
-where
-    T: TenantView + 'static,
-    P: ComponentNamedList + Lift + Send + Sync + 'static,
-    A: ComponentType + Lower + Send + Sync + 'static,
-{
-    match calls {
-        Calls::Plain => to.func_wrap(name, move |mut store: StoreContextMut<'_, T>, arguments: P| {
-            let answer = match enter(&mut store, arguments, read) {
-                Ok(request) => store.data_mut().tenant().call(request),
-                Err(Refusal::Answer(error)) => Err(error),
-                Err(Refusal::Trap(error)) => return Err(error),
-            };
-            Ok((picked(answer, pick),))
-        }),
-        Calls::Async => to.func_wrap_async(name, move |mut store: StoreContextMut<'_, T>, arguments: P| {
-            Box::new(async move {
-                let answer = match enter(&mut store, arguments, read) {
-                    Ok(request) => store.data_mut().tenant().call_async(request).await,
-                    Err(Refusal::Answer(error)) => Err(error),
-                    Err(Refusal::Trap(error)) => return Err(error),
-                };
-                Ok((picked(answer, pick),))
-            })
-        }),
+}
+
+impl<T: TenantView + 'static> Functions<'_, T> {
+    fn define<P, A>(&mut self, name: &str, pick: Pick<A>, read: Read<T, P>) -> wasmtime::Result<()>
+    where
+        P: ComponentNamedList + Lift + Send + Sync + 'static,
+        A: ComponentType + Lower + Send + Sync + 'static,
+    {
+        match self.calls {
+            Calls::Plain => self.to.func_wrap(name, move |mut store: StoreContextMut<'_, T>, arguments: P| {
+                let answer = enter(&mut store, arguments, read)?;
+                Ok((picked(answer.and_then(|request| store.data_mut().tenant().call(request)), pick),))
+            }),
+            Calls::Async => self.to.func_wrap_async(name, move |mut store: StoreContextMut<'_, T>, arguments: P| {
+                Box::new(async move {
+                    let answer = match enter(&mut store, arguments, read)? {
+                        Ok(request) => store.data_mut().tenant().call_async(request).await,
+                        Err(error) => Err(error),
+                    };
+                    Ok((picked(answer, pick),))
+                })
+            }),
+        }
     }
 }
 
-/// Counts a call, and then reads its arguments.
+/// Counts a call, and then reads its arguments. The outer error traps.
 fn enter<T: TenantView + 'static, P>(
     store: &mut StoreContextMut<'_, T>,
     arguments: P,
     read: Read<T, P>,
-) -> Result<Request, Refusal> {
-    store.data_mut().tenant().count()?;
-    read(&Args(store.as_context()), arguments)
+) -> wasmtime::Result<Result<Request, Error>> {
+    let counted = store.data_mut().tenant().count();
+    match counted.map_err(Refusal::from).and_then(|()| read(&Args(store.as_context()), arguments)) {
+        Ok(request) => Ok(Ok(request)),
+        Err(Refusal::Answer(error)) => Ok(Err(error)),
+        Err(Refusal::Trap(error)) => Err(error),
+    }
 }
 
 fn picked<A>(answer: Result<Answer, Error>, pick: Pick<A>) -> Result<A, Error> {

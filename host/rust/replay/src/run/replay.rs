@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use halfopen::{HostBuilder, OpenError};
+use halfopen::{Host, HostBuilder, OpenError};
 use halfopen_contract::store::{MemoryStore, Store};
 
 use super::error::ReplayError;
@@ -9,13 +9,13 @@ use super::stage::{OpenStore, OpenTarget, Stage};
 use super::steps::Run;
 use super::summary::{StepAnswer, Summary};
 use crate::scenario::Scenario;
-use crate::target::{HostTarget, Setup, Target};
+use crate::target::{Setup, Target};
 
 /// Runs scenarios against hosts of one kind, on a store in memory unless another is given.
 #[must_use]
 pub struct Replay {
     store: Arc<dyn Store>,
-    reopen_store: Option<Box<OpenStore>>,
+    open_store: Box<OpenStore>,
     open_target: Box<OpenTarget>,
 }
 
@@ -23,18 +23,20 @@ impl Replay {
     /// Against hosts of crate `halfopen`, without local admission. `configure` is handed the builder of each, to choose the
     /// engine for one.
     pub fn host(configure: impl Fn(HostBuilder) -> HostBuilder + Send + Sync + 'static) -> Self {
-        Replay::new(move |setup| HostTarget::open(setup, &configure).map(|target| Box::new(target) as Box<dyn Target>))
+        Replay::new(move |setup| -> Result<Box<dyn Target>, OpenError> {
+            let Setup { store, namespace, clock, seed, default_policy } = setup;
+            let builder = Host::builder().shared_store(store).namespace(&namespace).clock(clock).seed(seed);
+            let builder = builder.default_policy(default_policy).local_admission(false);
+            Ok(Box::new(configure(builder).build()?))
+        })
     }
 
     /// Against hosts of another make. `open` is called at the beginning of a run, and again at each `restart` step.
     pub fn new<E: Into<OpenError>>(open: impl Fn(Setup) -> Result<Box<dyn Target>, E> + Send + Sync + 'static) -> Self {
         let open_target = Box::new(move |setup| open(setup).map_err(Into::into));
-        Replay { store: Arc::new(MemoryStore::new()), reopen_store: None, open_target }
-    }
-
-    /// On this store, which stays open when a `restart` step closes the host.
-    pub fn store(self, store: Arc<dyn Store>) -> Self {
-        Replay { store, reopen_store: None, ..self }
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let same = Arc::clone(&store);
+        Replay { store, open_store: Box::new(move || Ok(Arc::clone(&same))), open_target }
     }
 
     /// On a store that a function opens: now, and again at each `restart` step, as another process would.
@@ -46,7 +48,7 @@ impl Replay {
         open: impl Fn() -> Result<Arc<dyn Store>, E> + Send + Sync + 'static,
     ) -> Result<Self, OpenError> {
         let open = move || open().map_err(Into::into);
-        Ok(Replay { store: open()?, reopen_store: Some(Box::new(open)), ..self })
+        Ok(Replay { store: open()?, open_store: Box::new(open), ..self })
     }
 
     /// Runs a scenario to its end.
@@ -66,7 +68,7 @@ impl Replay {
         scenario: &Scenario,
         mut show: impl FnMut(&StepAnswer<'_>) -> ControlFlow<()>,
     ) -> Result<Summary, ReplayError> {
-        let mut stage = Stage::new(scenario, Arc::clone(&self.store), self.reopen_store.as_deref(), &*self.open_target);
+        let mut stage = Stage::new(scenario, Arc::clone(&self.store), &*self.open_store, &*self.open_target);
         let failures = Run::new(&mut stage, &mut show)?.finish()?;
         stage.remove_namespace()?;
         Ok(Summary { steps: scenario.steps.len(), failures })

@@ -25,7 +25,7 @@ pub struct Stage<'a> {
     store: Arc<dyn Store>,
     /// None once it is removed.
     namespace: Option<String>,
-    reopen_store: Option<&'a OpenStore>,
+    open_store: &'a OpenStore,
     open_target: &'a OpenTarget,
     /// The number of times that the host was opened.
     opened: u64,
@@ -42,11 +42,11 @@ impl<'a> Stage<'a> {
     pub fn new(
         scenario: &'a Scenario,
         store: Arc<dyn Store>,
-        reopen_store: Option<&'a OpenStore>,
+        open_store: &'a OpenStore,
         open_target: &'a OpenTarget,
     ) -> Self {
         let clock = Arc::new(ManualClock::new(0));
-        Stage { scenario, clock, store, namespace: Some(unique_name()), reopen_store, open_target, opened: 0 }
+        Stage { scenario, clock, store, namespace: Some(unique_name()), open_store, open_target, opened: 0 }
     }
 
     /// Opens the host.
@@ -70,11 +70,9 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Opens the host again, after it was closed; and before it the store, where that can be opened again.
+    /// Opens the store and the host again, after the host was closed.
     pub fn reopen(&mut self) -> Result<Box<dyn Target>, ReplayError> {
-        if let Some(open) = self.reopen_store {
-            self.store = open()?;
-        }
+        self.store = (self.open_store)()?;
         self.open()
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use halfopen_contract::documents::Policy;
 
-pub use step::{Action, Operate, Step};
+pub use step::{Action, Step};
 
 /// A replay file that is well-formed. Whether its policies are valid, the rules decide when it is run.
 #[derive(Clone, Debug)]

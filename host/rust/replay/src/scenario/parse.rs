@@ -7,10 +7,10 @@ use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::Operation;
 use halfopen_contract::types::{Mode, Operator, Report, Tally};
 
-use super::step::{Action, Operate, Settlement, Step};
+use super::step::{Action, Settlement, Step};
 use super::{Scenario, ScenarioError};
-use crate::expect::{ExpectedDecision, ExpectedInspection, ExpectedReceipt};
-use crate::json::{Fields, Raw, Unique, string, whole, word, wrong_type};
+use crate::expect::Expected;
+use crate::json::{Fields, Raw, Unique, one_of, string, whole, word, wrong_type};
 
 /// The dependency of a file that names none.
 const DEPENDENCY: &str = "payments";
@@ -42,28 +42,20 @@ impl Scenario {
     /// # Errors
     /// [`ScenarioError::Malformed`], with the line and what is wrong there.
     pub fn parse(bytes: &[u8]) -> Result<Self, ScenarioError> {
-        scenario(bytes)
+        let malformed = |line, why| ScenarioError::Malformed { line, why };
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let good = &bytes[..error.valid_up_to()];
+            let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+            malformed(line, format!("byte {} of the file is not UTF-8", good.len() + 1))
+        })?;
+        let first = text.lines().next().filter(|_| !text.trim().is_empty());
+        let mut scenario = first_line(first).map_err(|why| malformed(1, why))?;
+        for (line, content) in (1..).zip(text.lines()).skip(1) {
+            let step = step(line, content, &scenario.dependency).map_err(|why| malformed(line, why))?;
+            scenario.steps.push(step);
+        }
+        Ok(scenario)
     }
-}
-
-fn scenario(bytes: &[u8]) -> Result<Scenario, ScenarioError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let good = &bytes[..error.valid_up_to()];
-        let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-        malformed(line, format!("byte {} of the file is not UTF-8", good.len() + 1))
-    })?;
-    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-    let first = lines.next().map(|(_, line)| line).filter(|_| !text.trim().is_empty());
-    let mut scenario = first_line(first).map_err(|why| malformed(1, why))?;
-    for (number, line) in lines {
-        let step = step(number, line, &scenario.dependency).map_err(|why| malformed(number, why))?;
-        scenario.steps.push(step);
-    }
-    Ok(scenario)
-}
-
-fn malformed(line: usize, why: String) -> ScenarioError {
-    ScenarioError::Malformed { line, why }
 }
 
 fn first_line(line: Option<&str>) -> Result<Scenario, String> {
@@ -109,32 +101,32 @@ fn policy_or_null(key: &str, raw: &Raw) -> Result<Option<Arc<str>>, String> {
 fn step(line: usize, text: &str, dependency: &Arc<str>) -> Result<Step, String> {
     let mut fields = Fields::of_line("a step", text)?;
     let at = fields.required("at", whole)?;
-    let name = fields.required("do", step_name)?;
+    let name = fields.required("do", |key, raw| one_of(key, raw, &STEPS))?;
     let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
     fields.rename(format!("{article} {name} step"));
     let dependency = fields.optional("dependency", string)?.map_or_else(|| Arc::clone(dependency), Arc::from);
     let by = fields.optional("by", string)?;
-    let state = fields.optional("state", word)?;
-    let caller = || by.clone().unwrap_or_else(|| CALLER.to_owned());
-    let (by, action) = match name {
-        "acquire" => (caller(), acquire(&mut fields, caller())?),
-        "report" => (caller(), settle(report(&mut fields, caller())?, &mut fields, caller())?),
-        "tally" => (caller(), settle(tally(&mut fields, caller())?, &mut fields, caller())?),
-        "renew" => (caller(), settle(Settlement::Renew, &mut fields, caller())?),
-        "release" => (caller(), settle(Settlement::Release, &mut fields, caller())?),
-        "inspect" => (caller(), Action::Inspect { expect: fields.optional("expect", ExpectedInspection::read)? }),
+    let state = fields.optional("state", Expected::state)?;
+    let is_control = matches!(name, "configure" | "force" | "reset" | "forget" | "restart");
+    let by = by.unwrap_or_else(|| if is_control { String::new() } else { CALLER.to_owned() });
+    let (action, expect): (_, fn(&str, &Raw) -> _) = match name {
+        "acquire" => (Action::Acquire(permit_name(&mut fields, "as", &by)?), Expected::acquire),
+        "inspect" => (Action::Operate(Operation::Inspect), Expected::inspection),
+        _ if is_control => (control(name, &mut fields, &by)?, Expected::control),
         _ => {
-            let note = fields.optional("note", string)?.unwrap_or_default();
-            let operator = Operator { by: by.unwrap_or_default(), note };
-            (operator.by.clone(), control(name, &mut fields, operator)?)
+            let settlement = match name {
+                "report" => report(&mut fields, by.clone())?,
+                "tally" => tally(&mut fields, by.clone())?,
+                "renew" => Settlement::Renew,
+                _ => Settlement::Release,
+            };
+            (Action::WithPermit(permit_name(&mut fields, "permit", &by)?, settlement), Expected::receipt)
         }
     };
+    let expect = fields.optional("expect", expect)?.unwrap_or(Expected::Word("ok"));
+    let times = if is_control || name == "inspect" { 1 } else { times(&mut fields)? };
     fields.finish()?;
-    Ok(Step { line, at, name, dependency, by: by.into(), action, state })
-}
-
-fn step_name(key: &str, raw: &Raw) -> Result<&'static str, String> {
-    crate::json::one_of(key, raw, &STEPS.map(|name| (name, name)))
+    Ok(Step { line, at, name, dependency, by: by.into(), action, times, expect, state })
 }
 
 fn times(fields: &mut Fields) -> Result<u64, String> {
@@ -144,16 +136,9 @@ fn times(fields: &mut Fields) -> Result<u64, String> {
     }
 }
 
-fn acquire(fields: &mut Fields, caller: String) -> Result<Action, String> {
-    let keep_as = fields.optional("as", string)?.unwrap_or(caller);
-    let expect = fields.optional("expect", ExpectedDecision::read)?;
-    Ok(Action::Acquire { keep_as, times: times(fields)?, expect })
-}
-
-fn settle(settlement: Settlement, fields: &mut Fields, caller: String) -> Result<Action, String> {
-    let permit = fields.optional("permit", string)?.unwrap_or(caller);
-    let expect = fields.optional("expect", ExpectedReceipt::read_verdict)?.unwrap_or(ExpectedReceipt::Ok);
-    Ok(Action::Operate { operate: Operate::WithPermit(permit, settlement), times: times(fields)?, expect })
+/// The name of a permit; that of the caller where none is given.
+fn permit_name(fields: &mut Fields, key: &'static str, by: &str) -> Result<String, String> {
+    Ok(fields.optional(key, string)?.unwrap_or_else(|| by.to_owned()))
 }
 
 fn report(fields: &mut Fields, caller: String) -> Result<Settlement, String> {
@@ -175,9 +160,10 @@ fn tally(fields: &mut Fields, caller: String) -> Result<Settlement, String> {
     Ok(Settlement::Tally(Tally { successes, slow_successes, failures, slow_failures, caller, cause, retry_after }))
 }
 
-fn control(name: &str, fields: &mut Fields, operator: Operator) -> Result<Action, String> {
-    let expect = fields.optional("expect", ExpectedReceipt::read_control)?.unwrap_or(ExpectedReceipt::Ok);
-    let operation = match name {
+fn control(name: &str, fields: &mut Fields, by: &str) -> Result<Action, String> {
+    let note = fields.optional("note", string)?.unwrap_or_default();
+    let operator = Operator { by: by.to_owned(), note };
+    Ok(Action::Operate(match name {
         "configure" => Operation::Configure { policy: fields.required("policy", policy_or_null)?, operator },
         "force" => {
             let (mode, lasting) = (fields.required("mode", word::<Mode>)?, fields.optional("lasting_ms", whole)?);
@@ -185,7 +171,6 @@ fn control(name: &str, fields: &mut Fields, operator: Operator) -> Result<Action
         }
         "reset" => Operation::Reset { operator },
         "forget" => Operation::Forget { operator },
-        _ => return Ok(Action::Restart { expect }),
-    };
-    Ok(Action::Operate { operate: Operate::Control(operation), times: 1, expect })
+        _ => return Ok(Action::Restart),
+    }))
 }

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use halfopen_contract::engine::Operation;
-use halfopen_contract::types::{Permit, Report, State, Tally};
+use halfopen_contract::types::{Permit, Report, Tally};
 
-use crate::expect::{ExpectedDecision, ExpectedInspection, ExpectedReceipt};
+use crate::expect::Expected;
 
 /// A line after the first.
 #[derive(Clone, Debug)]
@@ -17,39 +17,23 @@ pub struct Step {
     /// The caller, or the operator; may be empty.
     pub by: Arc<str>,
     pub action: Action,
+    pub times: u64,
+    pub expect: Expected,
     /// The expected state after the step.
-    pub state: Option<State>,
+    pub state: Option<Expected>,
 }
 
-/// What a step does, and the expectation.
+/// What a step does.
 #[derive(Clone, Debug)]
 pub enum Action {
-    Acquire {
-        keep_as: String,
-        times: u64,
-        expect: Option<ExpectedDecision>,
-    },
-    Operate {
-        operate: Operate,
-        times: u64,
-        expect: ExpectedReceipt,
-    },
-    Inspect {
-        expect: Option<ExpectedInspection>,
-    },
-    /// The host is closed and opened again on the same store.
-    Restart {
-        expect: ExpectedReceipt,
-    },
-}
-
-/// An operation that is answered with a receipt.
-#[derive(Clone, Debug)]
-pub enum Operate {
-    /// An act of an operator.
-    Control(Operation),
+    /// An acquire, whose permit is kept under this name.
+    Acquire(String),
     /// An operation under the permit that is kept under this name.
     WithPermit(String, Settlement),
+    /// An inspection, or an act of an operator.
+    Operate(Operation),
+    /// The host is closed and opened again on the same store.
+    Restart,
 }
 
 /// An operation that takes a permit.

@@ -1,16 +1,13 @@
 //! The hosts under test.
 
-mod host;
-
 use std::sync::Arc;
 
+use halfopen::Host;
 use halfopen_contract::BreakerError;
 use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::{Answer, Request};
 use halfopen_contract::store::Store;
 use halfopen_contract::time::ManualClock;
-
-pub use host::HostTarget;
 
 /// A host under test: it runs the steps of a replay file, one by one.
 ///
@@ -22,6 +19,12 @@ pub trait Target {
     /// # Errors
     /// [`BreakerError`].
     fn run(&mut self, request: &Request) -> Result<Answer, BreakerError>;
+}
+
+impl Target for Host {
+    fn run(&mut self, request: &Request) -> Result<Answer, BreakerError> {
+        self.breaker(&*request.dependency).perform(request.operation.clone())
+    }
 }
 
 /// What a host under test is opened with.
