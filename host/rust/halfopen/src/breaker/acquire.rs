@@ -103,7 +103,10 @@ impl Breaker {
 
     fn hand_out(&self, decision: LocalDecision) -> Decision {
         match decision {
-            LocalDecision::Admit(permit) => Decision::Proceed(PermitGuard::new(self, PermitTerms::local(&permit))),
+            LocalDecision::Admit(admission, generation, request_time) => {
+                let terms = PermitTerms::admitted(&admission, Some(generation), request_time);
+                Decision::Proceed(PermitGuard::new(self, terms))
+            }
             LocalDecision::Defer(deferral) => Decision::Defer(deferral),
         }
     }
