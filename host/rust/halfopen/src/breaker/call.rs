@@ -14,7 +14,7 @@ use super::permit_guard::PermitGuard;
 use super::record::Recorded;
 use crate::error::CallError;
 use crate::events;
-use crate::local_admission::{Admitted, LocalBreaker};
+use crate::local_admission::{Admitted, LocalBreaker, LocalDecision};
 
 impl Breaker {
     /// Acquires, makes the call if it may be made, and reports: `Ok` as success, `Err` as failure, a panic as failure.
@@ -64,7 +64,12 @@ impl Breaker {
         if let Some((epoch, generation)) = self.fast_local().and_then(|local| local.admits(&*self.handle.inner.clock)) {
             return call_fast(FastCall { breaker: self, epoch, generation }, classify, f);
         }
-        let guard = admitted(self.acquire()?)?;
+        let decision = match self.recall() {
+            Some(LocalDecision::Defer(deferral)) => return Err(CallError::Deferred(deferral)),
+            Some(recalled) => self.hand_out(recalled),
+            None => self.acquire()?,
+        };
+        let guard = admitted(decision)?;
         let keeper = guard.keep_alive();
         let result = f();
         let took = guard.took();

@@ -51,6 +51,11 @@ impl DecisionCell {
     /// The epoch and the generation that calls are admitted in, where all of them are, well before the end of the decision,
     /// and the time that they take does not count.
     pub fn admits(&self, clock: &dyn Clock) -> Option<(u64, u32)> {
+        // Most calls that come here are refused: they do not read the rest.
+        let ([head], _) = self.words.read_first()?;
+        if head & 0xff != ADMISSION {
+            return None;
+        }
         let (words, number) = self.words.read_first().filter(|(_, number)| number.is_multiple_of(2))?;
         let (decision, generation) = decode(words);
         let admission = decision.admission.filter(|all| all.percent >= 100 && all.slower_than.is_none())?;
