@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 #[cfg(feature = "component")]
-use halfopen_component::ComponentError;
+use halfopen_component::{ComponentEngineError, ComponentError};
 use halfopen_contract::store::{self, AddressError, StoreError};
 use halfopen_contract::types::{Deferral, PolicyFault};
 use halfopen_contract::{BreakerError, EngineError, list_faults};
@@ -36,6 +36,17 @@ impl From<store::OpenError> for OpenError {
             store::OpenError::Address(error) => OpenError::Address(error),
             store::OpenError::Store(error) => OpenError::Store(error),
             other => OpenError::Store(StoreError::Other { place: "store".to_owned(), why: other.to_string() }),
+        }
+    }
+}
+
+#[cfg(feature = "component")]
+impl From<ComponentEngineError> for OpenError {
+    fn from(error: ComponentEngineError) -> Self {
+        match error {
+            ComponentEngineError::Component(error) => OpenError::Component(error),
+            ComponentEngineError::InvalidPolicy(faults) => OpenError::InvalidPolicy(faults),
+            ComponentEngineError::Engine(error) => OpenError::Engine(error),
         }
     }
 }

@@ -57,14 +57,14 @@ mod tests;
 pub mod tower;
 mod transitions;
 
-pub use breaker::{Breaker, Decision, LeaseKeeper, PermitGuard, PolicyInForce, Recorded};
+pub use breaker::{Breaker, Decision, LeaseKeeper, PermitGuard, Recorded};
 pub use error::{CallError, OpenError};
 #[cfg(feature = "component")]
 pub use halfopen_component::{Component, ComponentError, Limits};
 #[cfg(feature = "conformance")]
 pub use halfopen_contract::conformance;
 pub use halfopen_contract::documents::{
-    Forced, Inspection, InvalidDocument, LastFailure, Lease, Policy, Transition, TransitionReason,
+    EffectivePolicy, Forced, Inspection, InvalidDocument, LastFailure, Lease, Policy, Transition, TransitionReason,
 };
 pub use halfopen_contract::engine;
 pub use halfopen_contract::entropy::Entropy;

@@ -10,13 +10,7 @@ pub(crate) fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 }
 
 /// The result of work that blocks. Dropped, the work goes on: a report that was begun is made.
-#[must_use = "call `detach` to let the work go on by itself"]
 pub(crate) struct Blocking<T>(Option<blocking::Task<T>>);
-
-impl<T> Blocking<T> {
-    /// Lets the work go on by itself.
-    pub fn detach(self) {}
-}
 
 impl<T> Future for Blocking<T> {
     type Output = T;

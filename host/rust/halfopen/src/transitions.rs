@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use futures_core::Stream;
@@ -13,7 +13,6 @@ use halfopen_contract::documents::Transition;
 use halfopen_contract::store::{self, Cursor, Page, Store, StoreError};
 
 use crate::breaker::parse_transition;
-use crate::spawn_blocking::{Blocking, spawn_blocking};
 
 /// The pause between two reads of the store.
 const EVERY: Duration = Duration::from_millis(50);
@@ -42,15 +41,13 @@ pub struct Transitions {
     fetched: VecDeque<store::Observed>,
     /// The error of the first read; returned first.
     failed: Option<StoreError>,
-    waiting: Waiting,
+    /// The read that the stream waits for.
+    reading: Option<Reading>,
+    /// Whether the stream pauses before its next read.
+    pauses: bool,
 }
 
-/// The work that the stream waits for.
-enum Waiting {
-    Nothing,
-    Page(Blocking<Result<Page, StoreError>>),
-    Time(Delay),
-}
+type Reading = Pin<Box<dyn Future<Output = Result<Page, StoreError>> + Send + Sync>>;
 
 impl Transitions {
     pub(crate) fn from_now(store: Arc<dyn Store>, namespace: Arc<str>) -> Self {
@@ -58,7 +55,7 @@ impl Transitions {
             Ok(page) => (page.next, None),
             Err(error) => (Cursor::End, Some(error)),
         };
-        Transitions { store, namespace, cursor, fetched: VecDeque::new(), failed, waiting: Waiting::Nothing }
+        Transitions { store, namespace, cursor, fetched: VecDeque::new(), failed, reading: None, pauses: false }
     }
 
     /// Waits for the next transition for at most the given time; none where none came.
@@ -79,6 +76,18 @@ impl Transitions {
             }
             std::thread::sleep(left.min(EVERY));
         }
+    }
+
+    /// A read of the next page, on a thread for blocking work.
+    fn read(&self) -> Reading {
+        let (store, namespace, cursor) = (self.store.clone(), self.namespace.clone(), self.cursor);
+        let pause = self.pauses.then(|| Delay::new(EVERY));
+        Box::pin(async move {
+            if let Some(pause) = pause {
+                pause.await;
+            }
+            blocking::unblock(move || store.transitions(&namespace, cursor, PAGE)).await
+        })
     }
 
     /// The next item without a read of the store.
@@ -115,26 +124,14 @@ impl Stream for Transitions {
             if let Some(item) = self.next_fetched() {
                 return Poll::Ready(Some(item));
             }
-            self.waiting = match &mut self.waiting {
-                Waiting::Nothing => {
-                    let (store, namespace, cursor) = (self.store.clone(), self.namespace.clone(), self.cursor);
-                    Waiting::Page(spawn_blocking(move || store.transitions(&namespace, cursor, PAGE)))
-                }
-                Waiting::Page(page) => match ready!(Pin::new(page).poll(cx)) {
-                    Ok(page) => match self.keep(page) {
-                        true => Waiting::Nothing,
-                        false => Waiting::Time(Delay::new(EVERY)),
-                    },
-                    Err(error) => {
-                        self.failed = Some(error);
-                        Waiting::Time(Delay::new(EVERY))
-                    }
-                },
-                Waiting::Time(delay) => {
-                    ready!(Pin::new(delay).poll(cx));
-                    Waiting::Nothing
-                }
+            let mut reading = self.reading.take().unwrap_or_else(|| self.read());
+            let Poll::Ready(page) = reading.as_mut().poll(cx) else {
+                self.reading = Some(reading);
+                return Poll::Pending;
             };
+            let kept = page.map(|page| self.keep(page));
+            self.pauses = !matches!(kept, Ok(true));
+            self.failed = kept.err();
         }
     }
 }

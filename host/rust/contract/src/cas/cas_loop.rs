@@ -1,6 +1,5 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::race::{Next, Race};
 use super::records::{CommitResult, PendingWrite, Settled};
 use crate::engine::{Evaluation, Request};
 use crate::error::BreakerError;
@@ -59,12 +58,57 @@ impl<'a> CasLoop<'a> {
             CommitResult::Lost(present) => present,
         };
         match (self.race.get_or_insert_with(|| Race::new(self.request)).lost(), present) {
-            (Next::GiveUp, _) => {
-                Step::Done(Err(BreakerError::Contended { dependency: self.request.dependency.to_string() }))
-            }
-            (Next::Evaluate, Some(present)) => Step::Evaluate(present),
-            (Next::Evaluate, None) => Step::Load(Duration::ZERO),
-            (Next::LoadAfter(pause), _) => Step::Load(pause),
+            (None, _) => Step::Done(Err(BreakerError::Contended { dependency: self.request.dependency.to_string() })),
+            (Some(Duration::ZERO), Some(present)) => Step::Evaluate(present),
+            (Some(pause), _) => Step::Load(pause),
         }
     }
 }
+
+/// An operation retries for at most this time. One caller wins each race, so only hundreds of callers that write the same
+/// record without a pause reach it.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// A report retries for longer: its call has been made, and its outcome can still count.
+const LIMIT_OF_REPORTS: Duration = Duration::from_secs(30);
+
+/// The number of retries without a pause: the first races are lost to a few callers, later ones to many.
+const WITHOUT_PAUSE: u32 = 3;
+
+/// A pause is at most this many times as long as an attempt takes.
+const LONGEST_PAUSE: u32 = 4;
+
+/// The race of an operation for its record.
+#[derive(Debug)]
+struct Race {
+    until: Instant,
+    lost: u32,
+    /// When the present attempt began.
+    begun: Instant,
+}
+
+impl Race {
+    fn new(request: &Request) -> Race {
+        let limit = if request.operation.is_report() { LIMIT_OF_REPORTS } else { LIMIT };
+        let now = Instant::now();
+        Race { until: now + limit, lost: 0, begun: now }
+    }
+
+    /// Counts a lost race. Returns the pause before the next attempt; none where there is to be none.
+    fn lost(&mut self) -> Option<Duration> {
+        self.lost += 1;
+        let now = Instant::now();
+        let took = now.saturating_duration_since(std::mem::replace(&mut self.begun, now));
+        if now >= self.until {
+            return None;
+        }
+        let many = self.lost.saturating_sub(WITHOUT_PAUSE).min(LONGEST_PAUSE);
+        // With jitter: callers that lost together do not meet again.
+        let pause = took.mul_f64(fastrand::f64() * f64::from(many));
+        self.begun = now + pause;
+        Some(pause)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,6 @@
 //! [`Records`] does the loads and commits.
 
 mod cas_loop;
-mod race;
 mod records;
 
 pub use cas_loop::{CasLoop, Step};

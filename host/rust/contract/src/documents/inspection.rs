@@ -1,8 +1,6 @@
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidDocument, Transition};
+use super::{Transition, from_json};
 use crate::types::{Mode, State};
 
 /// A dependency, as `inspect` shows it. Its JSON is that of the contract (`wit/types.wit`).
@@ -88,10 +86,4 @@ pub struct LastFailure {
     pub cause: String,
 }
 
-impl FromStr for Inspection {
-    type Err = InvalidDocument;
-
-    fn from_str(json: &str) -> Result<Self, Self::Err> {
-        super::parse("inspection", json)
-    }
-}
+from_json!(Inspection, "inspection");

@@ -18,6 +18,17 @@ pub struct InvalidDocument {
     why: String,
 }
 
-fn parse<'a, T: serde::Deserialize<'a>>(document: &'static str, json: &'a str) -> Result<T, InvalidDocument> {
-    serde_json::from_str(json).map_err(|error| InvalidDocument { document, why: error.to_string() })
+/// Reads a document from its text.
+macro_rules! from_json {
+    ($type:ident, $name:literal) => {
+        impl std::str::FromStr for $type {
+            type Err = $crate::documents::InvalidDocument;
+
+            fn from_str(json: &str) -> Result<Self, Self::Err> {
+                serde_json::from_str(json).map_err(|error| Self::Err { document: $name, why: error.to_string() })
+            }
+        }
+    };
 }
+
+use from_json;

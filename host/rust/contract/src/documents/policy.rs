@@ -1,10 +1,9 @@
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::InvalidDocument;
+use super::{InvalidDocument, from_json};
 use crate::types::{PolicyInForce, PolicyOrigin};
 
 /// A policy: when a breaker trips, how long it stays open, how it recovers. A key that is not set has its default.
@@ -151,11 +150,5 @@ impl fmt::Display for Policy {
     }
 }
 
-impl FromStr for Policy {
-    type Err = InvalidDocument;
-
-    /// Reads a JSON object, whatever its keys: the engine judges them.
-    fn from_str(json: &str) -> Result<Self, Self::Err> {
-        super::parse("policy", json)
-    }
-}
+// Whatever its keys: the engine judges them.
+from_json!(Policy, "policy");

@@ -1,10 +1,8 @@
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use super::InvalidDocument;
+use super::from_json;
 use crate::types::State;
-use crate::types::open_words;
+use crate::types::words::open_words;
 
 /// A change of state, or a note about a breaker whose state stays (`from` is `to`, and the epoch is unchanged).
 ///
@@ -49,68 +47,42 @@ pub struct Transition {
     pub failures_in_row: Option<u64>,
 }
 
-impl FromStr for Transition {
-    type Err = InvalidDocument;
+from_json!(Transition, "transition");
 
-    fn from_str(json: &str) -> Result<Self, Self::Err> {
-        super::parse("transition", json)
+open_words! {
+    /// Why a state changed.
+    pub enum TransitionReason {
+        /// Failures in a row reached `consecutive_failures`.
+        ConsecutiveFailures = "consecutive-failures",
+        /// Failures made up the percentage of `failure_rate`.
+        FailureRate = "failure-rate",
+        /// Slow calls made up the percentage of `slow_calls`.
+        SlowCalls = "slow-calls",
+        /// A failure during a ramp.
+        RampFailure = "ramp-failure",
+        /// The open window was over and a caller came: it got the lease.
+        ProbeDue = "probe-due",
+        /// Probes succeeded.
+        ProbeSucceeded = "probe-succeeded",
+        /// A probe failed.
+        ProbeFailed = "probe-failed",
+        /// A probe ran into its time limit.
+        ProbeTimedOut = "probe-timed-out",
+        /// A probe succeeded and was slow.
+        ProbeSlow = "probe-slow",
+        /// A lease expired without a report.
+        ProbeLost = "probe-lost",
+        /// An operator forced the state.
+        Forced = "forced",
+        /// An operator took the override back.
+        OverrideRemoved = "override-removed",
+        /// An override ended by itself.
+        OverrideEnded = "override-ended",
+        /// An operator reset the breaker.
+        Reset = "reset",
+        /// A dependency got another policy.
+        Configured = "configured",
+        /// The record was removed.
+        Forgotten = "forgotten",
     }
 }
-
-/// Why a state changed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum TransitionReason {
-    /// Failures in a row reached `consecutive_failures`.
-    ConsecutiveFailures,
-    /// Failures made up the percentage of `failure_rate`.
-    FailureRate,
-    /// Slow calls made up the percentage of `slow_calls`.
-    SlowCalls,
-    /// A failure during a ramp.
-    RampFailure,
-    /// The open window was over and a caller came: it got the lease.
-    ProbeDue,
-    /// Probes succeeded.
-    ProbeSucceeded,
-    /// A probe failed.
-    ProbeFailed,
-    /// A probe ran into its time limit.
-    ProbeTimedOut,
-    /// A probe succeeded and was slow.
-    ProbeSlow,
-    /// A lease expired without a report.
-    ProbeLost,
-    /// An operator forced the state.
-    Forced,
-    /// An operator took the override back.
-    OverrideRemoved,
-    /// An override ended by itself.
-    OverrideEnded,
-    /// An operator reset the breaker.
-    Reset,
-    /// A dependency got another policy.
-    Configured,
-    /// The record was removed.
-    Forgotten,
-    /// A reason of a later version.
-    Other(String),
-}
-
-open_words!(TransitionReason {
-    ConsecutiveFailures = "consecutive-failures",
-    FailureRate = "failure-rate",
-    SlowCalls = "slow-calls",
-    RampFailure = "ramp-failure",
-    ProbeDue = "probe-due",
-    ProbeSucceeded = "probe-succeeded",
-    ProbeFailed = "probe-failed",
-    ProbeTimedOut = "probe-timed-out",
-    ProbeSlow = "probe-slow",
-    ProbeLost = "probe-lost",
-    Forced = "forced",
-    OverrideRemoved = "override-removed",
-    OverrideEnded = "override-ended",
-    Reset = "reset",
-    Configured = "configured",
-    Forgotten = "forgotten",
-});

@@ -54,12 +54,6 @@ impl Reading {
         Reading { now: clock.now(), monotonic: clock.monotonic() }
     }
 
-    /// The time at which the wall clock showed `now`; a later `now` counts as this one.
-    pub fn back_to(self, now: u64) -> Self {
-        let passed = self.now.saturating_sub(now);
-        Reading { now: self.now - passed, monotonic: self.monotonic.saturating_sub(Duration::from_millis(passed)) }
-    }
-
     /// The time since then: by the clock that shows more of it.
     pub fn elapsed(&self, clock: &dyn Clock) -> Duration {
         let wall = Duration::from_millis(clock.now().saturating_sub(self.now));

@@ -5,28 +5,25 @@ use serde::{Deserialize, Serialize};
 use wasmtime::component::{ComponentType, Lift, Lower};
 
 use super::Permit;
-use super::words::open_words;
+use super::words::{named, open_words};
 
-/// The answer to `acquire`. Deferring is an answer, not an error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(variant))]
-pub enum Decision {
-    /// Make the call, and report its outcome.
-    #[cfg_attr(feature = "component-model", component(name = "proceed"))]
-    Proceed(Admission),
-    /// Make the call as the probe, under a lease, and report its outcome before the lease ends.
-    #[cfg_attr(feature = "component-model", component(name = "probe"))]
-    Probe(Probe),
-    /// Make no call now.
-    #[cfg_attr(feature = "component-model", component(name = "defer"))]
-    Defer(Deferral),
+named! {
+    variant:
+    /// The answer to `acquire`. Deferring is an answer, not an error.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Decision {
+        /// Make the call, and report its outcome.
+        Proceed(Admission) = "proceed",
+        /// Make the call as the probe, under a lease, and report its outcome before the lease ends.
+        Probe(Probe) = "probe",
+        /// Make no call now.
+        Defer(Deferral) = "defer",
+    }
 }
 
 /// A call is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(record))]
+#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower), component(record))]
 pub struct Admission {
     /// What the outcome is reported with.
     pub permit: Permit,
@@ -42,8 +39,7 @@ pub struct Admission {
 
 /// A probe is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(record))]
+#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower), component(record))]
 pub struct Probe {
     /// What the outcome is reported with; it holds the lease.
     pub permit: Permit,
@@ -57,8 +53,7 @@ pub struct Probe {
 
 /// A call is deferred. A deferred caller makes no call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(record))]
+#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower), component(record))]
 pub struct Deferral {
     /// Come back after this many ms; never 0.
     #[cfg_attr(feature = "component-model", component(name = "retry-after"))]
@@ -89,29 +84,19 @@ impl std::fmt::Display for Deferral {
     }
 }
 
-/// Why a call is deferred.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(variant))]
-pub enum DeferReason {
-    /// The breaker is open.
-    #[cfg_attr(feature = "component-model", component(name = "open"))]
-    Open,
-    /// The breaker is half-open and all leases are taken.
-    #[cfg_attr(feature = "component-model", component(name = "probing"))]
-    Probing,
-    /// An operator forced the breaker open.
-    #[cfg_attr(feature = "component-model", component(name = "forced-open"))]
-    ForcedOpen,
-    /// The breaker has closed a moment ago and admits a part of the calls.
-    #[cfg_attr(feature = "component-model", component(name = "ramping"))]
-    Ramping,
-    /// A reason of a later version.
-    #[cfg_attr(feature = "component-model", component(name = "other"))]
-    Other(String),
+open_words! {
+    /// Why a call is deferred.
+    pub enum DeferReason {
+        /// The breaker is open.
+        Open = "open",
+        /// The breaker is half-open and all leases are taken.
+        Probing = "probing",
+        /// An operator forced the breaker open.
+        ForcedOpen = "forced-open",
+        /// The breaker has closed a moment ago and admits a part of the calls.
+        Ramping = "ramping",
+    }
 }
-
-open_words!(DeferReason { Open = "open", Probing = "probing", ForcedOpen = "forced-open", Ramping = "ramping" });
 
 impl DeferReason {
     /// The reason as a clause for a message.
@@ -127,27 +112,4 @@ impl DeferReason {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_wait_lies_between_retry_after_and_its_spread() {
-        let deferral =
-            Deferral { retry_after: 100, spread: 20, reason: DeferReason::Open, fresh_for: 0, admission: None };
-        let waits: Vec<u128> = (0..200).map(|_| deferral.wait().as_millis()).collect();
-        assert!(waits.iter().all(|ms| (100..=120).contains(ms)), "{waits:?}");
-        assert!(waits.iter().any(|ms| *ms != waits[0]), "all callers would return together");
-    }
-
-    #[test]
-    fn the_longest_wait_does_not_overflow() {
-        let deferral = Deferral {
-            retry_after: u64::MAX,
-            spread: u64::MAX,
-            reason: DeferReason::Open,
-            fresh_for: 0,
-            admission: None,
-        };
-        assert_eq!(deferral.wait(), Duration::from_millis(u64::MAX));
-    }
-}
+mod tests;

@@ -8,7 +8,7 @@ mod error;
 mod permit;
 mod receipt;
 mod report;
-mod words;
+pub(crate) mod words;
 
 pub use decision::{Admission, Decision, DeferReason, Deferral, Probe};
 pub use error::{Error, PolicyFault, StorageError};
@@ -16,4 +16,3 @@ pub use permit::{InvalidPermit, Permit};
 pub use receipt::{Mode, PolicyInForce, PolicyOrigin, Receipt, StaleReason, State, Verdict};
 pub use report::{Operator, Outcome, Report, Tally, millis};
 pub use words::UnknownWord;
-pub(crate) use words::open_words;

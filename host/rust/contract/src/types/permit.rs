@@ -8,9 +8,8 @@ use wasmtime::component::{ComponentType, Lift, Lower};
 /// Entitles its holder to report the result of one or more calls.
 ///
 /// It is plain data: it may be handed to another thread, process or machine, also as text (`EPOCH` or `EPOCH:LEASE`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(record))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower), component(record))]
 pub struct Permit {
     /// The epoch that the permit was given in. The epoch rises by one at every change of state.
     pub epoch: u64,
@@ -55,24 +54,4 @@ impl FromStr for Permit {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_permit_survives_being_written_and_read() {
-        for permit in [
-            Permit { epoch: 0, lease: None },
-            Permit { epoch: u64::MAX, lease: Some(u64::MAX) },
-            Permit { epoch: 7, lease: Some(0) },
-        ] {
-            assert_eq!(permit.to_string().parse(), Ok(permit));
-        }
-    }
-
-    #[test]
-    fn a_text_that_is_no_permit_is_refused() {
-        for text in ["", ":", "1:", ":1", "1:2:3", "+1", "-1", " 1", "1 ", "a", "18446744073709551616"] {
-            assert!(text.parse::<Permit>().is_err(), "{text:?}");
-        }
-    }
-}
+mod tests;

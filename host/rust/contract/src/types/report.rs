@@ -6,34 +6,25 @@ use wasmtime::component::{ComponentType, Lift, Lower};
 
 use super::words::words;
 
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(enum))]
-#[repr(u8)]
-pub enum Outcome {
-    /// It succeeded.
-    #[cfg_attr(feature = "component-model", component(name = "success"))]
-    Success,
-    /// It failed.
-    #[cfg_attr(feature = "component-model", component(name = "failure"))]
-    Failure,
-    /// It was given up after a time limit. Counts as a failure.
-    #[cfg_attr(feature = "component-model", component(name = "timeout"))]
-    Timeout,
-    /// It says nothing about the dependency (cancelled, a caller's own mistake). Counts nowhere.
-    #[cfg_attr(feature = "component-model", component(name = "ignored"))]
-    Ignored,
+words! {
+    /// How a call ended.
+    pub enum Outcome {
+        /// It succeeded.
+        Success = "success",
+        /// It failed.
+        Failure = "failure",
+        /// It was given up after a time limit. Counts as a failure.
+        Timeout = "timeout",
+        /// It says nothing about the dependency (cancelled, a caller's own mistake). Counts nowhere.
+        Ignored = "ignored",
+    }
 }
-
-words!(Outcome { Success = "success", Failure = "failure", Timeout = "timeout", Ignored = "ignored" });
 
 /// The outcome of one call.
 ///
 /// `caller` and `cause` are kept for operators with a failure or a timeout, at most 128 bytes each; the engine cuts them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(record))]
+#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower), component(record))]
 pub struct Report {
     /// How the call ended.
     pub outcome: Outcome,
@@ -97,8 +88,7 @@ pub fn millis(length: Duration) -> u64 {
 /// The outcomes of many closed-state calls. The successes came first (plain before slow), then the failures (the same).
 /// Slow ones count as slow only where the policy has `slow_calls`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(record))]
+#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower), component(record))]
 #[serde(default, deny_unknown_fields)]
 pub struct Tally {
     /// Successes that were not slow.
@@ -123,8 +113,7 @@ pub struct Tally {
 
 /// The operator who acts on a breaker by hand, and the reason. At most 128 bytes each; the engine cuts them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower))]
-#[cfg_attr(feature = "component-model", component(record))]
+#[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower), component(record))]
 pub struct Operator {
     /// The operator; may be empty.
     pub by: String,

@@ -1,12 +1,35 @@
-//! Names of enums, as the contract spells them.
+//! Enums of the contract, with the names that the contract gives their cases.
 
-/// Gives an enum of plain words its kebab-case names: `as_str`, `Display`, `FromStr`, and serde as that string.
+/// An enum (or with payloads a variant) whose cases have these names where a component is called.
+macro_rules! named {
+    ($kind:ident: $(#[$meta:meta])* pub enum $type:ident { $($(#[$doc:meta])* $case:ident $(($payload:ty))? = $name:literal,)+ }) => {
+        $(#[$meta])*
+        #[cfg_attr(
+            feature = "component-model",
+            derive(wasmtime::component::ComponentType, wasmtime::component::Lift, wasmtime::component::Lower),
+            component($kind)
+        )]
+        pub enum $type {
+            $($(#[$doc])* #[cfg_attr(feature = "component-model", component(name = $name))] $case $(($payload))?,)+
+        }
+    };
+}
+
+/// An enum of plain words: `as_str`, `Display`, `FromStr`, and serde as that string.
 macro_rules! words {
-    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+    ($(#[$meta:meta])* pub enum $type:ident { $($(#[$doc:meta])* $case:ident = $name:literal,)+ }) => {
+        $crate::types::words::named! {
+            enum:
+            $(#[$meta])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+            #[repr(u8)]
+            pub enum $type { $($(#[$doc])* #[serde(rename = $name)] $case = $name,)+ }
+        }
+
         impl $type {
             /// The name, as in the contract.
             pub fn as_str(&self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
+                match self { $(Self::$case => $name),+ }
             }
         }
 
@@ -17,26 +40,13 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $type {
-            type Err = crate::types::UnknownWord;
+            type Err = $crate::types::UnknownWord;
 
             fn from_str(word: &str) -> Result<Self, Self::Err> {
                 match word {
-                    $($name => Ok(Self::$variant),)+
-                    _ => Err(crate::types::UnknownWord { word: word.to_owned(), known: &[$($name),+] }),
+                    $($name => Ok(Self::$case),)+
+                    _ => Err($crate::types::UnknownWord { word: word.to_owned(), known: &[$($name),+] }),
                 }
-            }
-        }
-
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let word = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                word.parse().map_err(serde::de::Error::custom)
             }
         }
     };
@@ -44,14 +54,23 @@ macro_rules! words {
 
 /// The same for an enum that a later version of the contract may extend: an unknown word is `Other`.
 macro_rules! open_words {
-    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+    ($(#[$meta:meta])* pub enum $type:ident { $($(#[$doc:meta])* $case:ident = $name:literal,)+ }) => {
+        $crate::types::words::named! {
+            variant:
+            $(#[$meta])*
+            #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+            pub enum $type {
+                $($(#[$doc])* #[serde(rename = $name)] $case = $name,)+
+                /// A reason of a later version.
+                #[serde(untagged)]
+                Other(String) = "other",
+            }
+        }
+
         impl $type {
             /// The name, as in the contract; that of `Other` is its own text.
             pub fn as_str(&self) -> &str {
-                match self {
-                    $(Self::$variant => $name,)+
-                    Self::Other(text) => text,
-                }
+                match self { $(Self::$case => $name,)+ Self::Other(text) => text }
             }
         }
 
@@ -60,31 +79,10 @@ macro_rules! open_words {
                 f.pad(self.as_str())
             }
         }
-
-        impl From<String> for $type {
-            fn from(word: String) -> Self {
-                match word.as_str() {
-                    $($name => Self::$variant,)+
-                    _ => Self::Other(word),
-                }
-            }
-        }
-
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer).map(Self::from)
-            }
-        }
     };
 }
 
-pub(crate) use {open_words, words};
+pub(crate) use {named, open_words, words};
 
 /// A word that names nothing in an enum of the contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -87,7 +87,7 @@ impl Breaker {
     }
 
     #[inline]
-    fn recall(&self) -> Option<LocalDecision> {
+    pub(super) fn recall(&self) -> Option<LocalDecision> {
         let inner = &*self.handle.inner;
         inner.local.as_ref()?.recall(self.handle.local.as_ref()?, &*inner.clock)
     }
@@ -101,9 +101,12 @@ impl Breaker {
         }
     }
 
-    fn hand_out(&self, decision: LocalDecision) -> Decision {
+    pub(super) fn hand_out(&self, decision: LocalDecision) -> Decision {
         match decision {
-            LocalDecision::Admit(permit) => Decision::Proceed(PermitGuard::new(self, PermitTerms::local(&permit))),
+            LocalDecision::Admit(admission, generation, request_time) => {
+                let terms = PermitTerms::admitted(&admission, Some(generation), request_time);
+                Decision::Proceed(PermitGuard::new(self, terms))
+            }
             LocalDecision::Defer(deferral) => Decision::Defer(deferral),
         }
     }

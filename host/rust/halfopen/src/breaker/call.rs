@@ -9,13 +9,12 @@ use halfopen_contract::time::SystemClock;
 use halfopen_contract::types::{Outcome, Report, millis};
 
 use super::acquire::Decision;
-use super::fast_call::FastCall;
 use super::handle::Breaker;
 use super::permit_guard::PermitGuard;
-use super::recorded::Recorded;
+use super::record::Recorded;
 use crate::error::CallError;
 use crate::events;
-use crate::local_admission::{FastPath, LocalBreaker};
+use crate::local_admission::{Admitted, LocalBreaker, LocalDecision};
 
 impl Breaker {
     /// Acquires, makes the call if it may be made, and reports: `Ok` as success, `Err` as failure, a panic as failure.
@@ -38,8 +37,8 @@ impl Breaker {
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
         match self.still_admits() {
-            Some((epoch, generation)) => call_fast(FastCall::new(self, epoch, generation), classify, f),
-            None => self.call_reading_the_clock(classify, f),
+            Some((epoch, generation)) => call_fast(FastCall { breaker: self, epoch, generation }, classify, f),
+            None => self.call_slow(classify, f),
         }
     }
 
@@ -57,34 +56,20 @@ impl Breaker {
     }
 
     #[inline(never)]
-    fn call_reading_the_clock<T, E>(
-        &self,
-        classify: impl FnOnce(&Result<T, E>) -> Outcome,
-        f: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, CallError<E>> {
-        if let Some(local) = self.fast_local() {
-            match local.fast_path(&*self.handle.inner.clock) {
-                FastPath::Admit { epoch, generation } => {
-                    return call_fast(FastCall::new(self, epoch, generation), classify, f);
-                }
-                FastPath::Refuse { age } => {
-                    if let Some(deferral) = local.refusal(age) {
-                        return Err(CallError::Deferred(deferral));
-                    }
-                }
-                FastPath::None => {}
-            }
-        }
-        self.call_slow(classify, f)
-    }
-
-    #[inline(never)]
     fn call_slow<T, E>(
         &self,
         classify: impl FnOnce(&Result<T, E>) -> Outcome,
         f: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, CallError<E>> {
-        let guard = admitted(self.acquire()?)?;
+        if let Some((epoch, generation)) = self.fast_local().and_then(|local| local.admits(&*self.handle.inner.clock)) {
+            return call_fast(FastCall { breaker: self, epoch, generation }, classify, f);
+        }
+        let decision = match self.recall() {
+            Some(LocalDecision::Defer(deferral)) => return Err(CallError::Deferred(deferral)),
+            Some(recalled) => self.hand_out(recalled),
+            None => self.acquire()?,
+        };
+        let guard = admitted(decision)?;
         let keeper = guard.keep_alive();
         let result = f();
         let took = guard.took();
@@ -141,6 +126,43 @@ impl Breaker {
         if let Err(error) = reported {
             events::unreported(self.handle.inner.namespace(), self.dependency(), &error);
         }
+    }
+}
+
+/// The permit of a call on the fast path. It holds no handle, so that threads which share a breaker write nothing that they
+/// share; nearly every call has it, and so it is as small as can be.
+struct FastCall<'a> {
+    breaker: &'a Breaker,
+    epoch: u64,
+    generation: u32,
+}
+
+impl FastCall<'_> {
+    /// Records the outcome. A failure to do so is only traced.
+    #[inline(always)]
+    fn settle(self, outcome: Outcome) {
+        let FastCall { breaker, epoch, generation } = self;
+        std::mem::forget(self);
+        if outcome != Outcome::Success || !breaker.count(generation, false) {
+            record_slowly(breaker, epoch, generation, outcome);
+        }
+    }
+}
+
+impl Drop for FastCall<'_> {
+    /// The call has panicked.
+    #[inline(always)]
+    fn drop(&mut self) {
+        record_slowly(self.breaker, self.epoch, self.generation, Outcome::Failure);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn record_slowly(breaker: &Breaker, epoch: u64, generation: u32, outcome: Outcome) {
+    let admitted = Admitted { epoch, generation: Some(generation), slower_than: None };
+    if let Err(error) = breaker.record(admitted, outcome.into()) {
+        events::unreported(breaker.handle.inner.namespace(), breaker.dependency(), &error);
     }
 }
 

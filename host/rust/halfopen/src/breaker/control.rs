@@ -1,22 +1,12 @@
-use std::str::FromStr;
 use std::time::Duration;
 
-use halfopen_contract::documents::{Inspection, Policy, Transition};
+use halfopen_contract::documents::{EffectivePolicy, Inspection, InvalidDocument, Policy, Transition};
 use halfopen_contract::engine::{Answer, Operation};
 use halfopen_contract::store::{Key, StoreError};
-use halfopen_contract::types::{Mode, Operator, PolicyOrigin, Receipt, millis};
+use halfopen_contract::types::{Mode, Operator, Receipt, millis};
 use halfopen_contract::{BreakerError, EngineError};
 
 use super::handle::{Breaker, mismatch};
-
-/// The policy of a dependency.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PolicyInForce {
-    /// The policy, with all its keys.
-    pub policy: Policy,
-    /// Whose it is.
-    pub origin: PolicyOrigin,
-}
 
 impl Breaker {
     /// Shows the dependency. It changes nothing and takes no lease; the successes that are counted in memory are flushed
@@ -25,7 +15,7 @@ impl Breaker {
         self.flush();
         let settled = self.run(Operation::Inspect)?;
         let Answer::Inspection(json) = &settled.answer else { return Err(mismatch(&settled.answer)) };
-        let inspection: Inspection = document(json)?;
+        let inspection: Inspection = json.parse().map_err(broken)?;
         if let Some(local) = &self.handle.local {
             self.report_successes(local.learn_epoch(inspection.epoch, settled.version));
         }
@@ -33,11 +23,9 @@ impl Breaker {
     }
 
     /// The policy of the dependency, and whose it is.
-    pub fn policy(&self) -> Result<PolicyInForce, BreakerError> {
+    pub fn policy(&self) -> Result<EffectivePolicy, BreakerError> {
         match self.run(Operation::Policy)?.answer {
-            Answer::Policy(in_force) => {
-                Ok(PolicyInForce { policy: document(&in_force.policy)?, origin: in_force.origin })
-            }
+            Answer::Policy(in_force) => in_force.try_into().map_err(broken),
             other => Err(mismatch(&other)),
         }
     }
@@ -102,14 +90,14 @@ impl Breaker {
     }
 }
 
-/// A document in an answer of the engine.
-fn document<T: FromStr<Err: std::fmt::Display>>(json: &str) -> Result<T, BreakerError> {
-    json.parse().map_err(|error: T::Err| EngineError::Broken { why: error.to_string() }.into())
+/// The error for an engine that answers with another document.
+fn broken(error: InvalidDocument) -> BreakerError {
+    EngineError::Broken { why: error.to_string() }.into()
 }
 
 /// A transition as a store keeps it.
 pub(crate) fn parse_transition(dependency: &str, json: &str) -> Result<Transition, StoreError> {
-    json.parse().map_err(|error: halfopen_contract::documents::InvalidDocument| StoreError::Corrupt {
+    json.parse().map_err(|error: InvalidDocument| StoreError::Corrupt {
         place: format!("history of {dependency:?}"),
         why: error.to_string(),
     })

@@ -1,4 +1,6 @@
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::convert::Infallible;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use halfopen_contract::BreakerError;
@@ -15,25 +17,10 @@ const SHORTEST: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 #[must_use = "dropped, it stops renewing"]
 pub struct LeaseKeeper {
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug, Default)]
-struct Shared {
-    progress: Mutex<Progress>,
-    stopped: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Progress {
-    stopped: bool,
-    lost: Option<StaleReason>,
-}
-
-impl Shared {
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    lost: Arc<OnceLock<StaleReason>>,
+    /// Dropped, it ends the thread. That is not waited for: a renewal on its way changes nothing about a lease that has been
+    /// settled.
+    _running: mpsc::Sender<Infallible>,
 }
 
 impl LeaseKeeper {
@@ -53,32 +40,25 @@ impl LeaseKeeper {
         expires_in: Duration,
         on_lost: impl FnOnce(&StaleReason) + Send + 'static,
     ) -> LeaseKeeper {
-        let shared = Arc::new(Shared::default());
+        let lost = Arc::new(OnceLock::new());
+        let (_running, stopped) = mpsc::channel();
         if permit.lease.is_some() {
             let every = (expires_in / 3).max(SHORTEST);
             // The keeper must not be the last to hold the host: the thread that drops that waits for the outbox.
-            let (breaker, of_thread) = (breaker.passive(), shared.clone());
-            let renew = move || renew_until_stopped(&breaker, permit, every, &of_thread, on_lost);
+            let (breaker, of_thread) = (breaker.passive(), lost.clone());
+            let renew = move || renew_until_stopped(&breaker, permit, every, &stopped, &of_thread, on_lost);
             let thread = std::thread::Builder::new().name("halfopen-lease".to_owned()).spawn(renew);
             if let Err(error) = thread {
                 // The probe goes on under the lease as it is.
                 tracing::warn!(%error, "a lease is not renewed: no thread for it");
             }
         }
-        LeaseKeeper { shared }
+        LeaseKeeper { lost, _running }
     }
 
     /// Why the lease is lost; none while it is held as far as is known.
     pub fn lost(&self) -> Option<StaleReason> {
-        self.shared.progress().lost.clone()
-    }
-}
-
-impl Drop for LeaseKeeper {
-    fn drop(&mut self) {
-        // Not waited for: a renewal on its way changes nothing about a lease that has been settled.
-        self.shared.progress().stopped = true;
-        self.shared.stopped.notify_all();
+        self.lost.get().cloned()
     }
 }
 
@@ -86,11 +66,12 @@ fn renew_until_stopped(
     breaker: &Breaker,
     permit: Permit,
     every: Duration,
-    shared: &Shared,
+    stopped: &Receiver<Infallible>,
+    lost: &OnceLock<StaleReason>,
     on_lost: impl FnOnce(&StaleReason),
 ) {
     let mut due = Instant::now() + every;
-    while !stopped_before(due, shared) {
+    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(due.saturating_duration_since(Instant::now())) {
         let mut next = every;
         match breaker.renew(permit) {
             Ok(receipt) => {
@@ -100,10 +81,8 @@ fn renew_until_stopped(
                     next = (left / 3).clamp(every / 16, every);
                 }
                 if let Verdict::Stale(reason) = receipt.verdict {
-                    let mut progress = shared.progress();
-                    if !progress.stopped {
-                        progress.lost = Some(reason.clone());
-                        drop(progress);
+                    if stopped.try_recv() == Err(TryRecvError::Empty) {
+                        let _ = lost.set(reason.clone());
                         on_lost(&reason);
                     }
                     return;
@@ -119,16 +98,4 @@ fn renew_until_stopped(
         }
         due = (due + next).max(Instant::now());
     }
-}
-
-fn stopped_before(due: Instant, shared: &Shared) -> bool {
-    let mut progress = shared.progress();
-    while !progress.stopped {
-        let left = due.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return false;
-        }
-        progress = shared.stopped.wait_timeout(progress, left).unwrap_or_else(PoisonError::into_inner).0;
-    }
-    true
 }

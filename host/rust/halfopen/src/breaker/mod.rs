@@ -7,20 +7,17 @@
 mod acquire;
 mod call;
 mod control;
-mod fast_call;
 mod handle;
 mod lease_keeper;
 mod perform;
 mod permit_guard;
 mod permit_terms;
 mod record;
-mod recorded;
 mod report;
 
 pub use acquire::Decision;
-pub use control::PolicyInForce;
 pub(crate) use control::parse_transition;
 pub use handle::Breaker;
 pub use lease_keeper::LeaseKeeper;
 pub use permit_guard::PermitGuard;
-pub use recorded::Recorded;
+pub use record::Recorded;

@@ -8,7 +8,7 @@ use halfopen_contract::types::{Outcome, Permit, Receipt, Report, millis};
 use super::handle::Breaker;
 use super::lease_keeper::LeaseKeeper;
 use super::permit_terms::PermitTerms;
-use super::recorded::Recorded;
+use super::record::Recorded;
 use crate::events;
 use crate::spawn_blocking::spawn_blocking;
 
@@ -216,7 +216,7 @@ impl PermitGuard {
                 events::unreported(handle.inner.namespace(), &handle.dependency, &error);
             }
         };
-        if in_background { spawn_blocking(settle).detach() } else { settle() }
+        if in_background { drop(spawn_blocking(settle)) } else { settle() }
     }
 }
 

@@ -2,7 +2,7 @@ use halfopen_contract::store::StoreError;
 use halfopen_contract::time::Reading;
 use halfopen_contract::types::{Admission, Permit, Probe};
 
-use crate::local_admission::{Admitted, LocalPermit};
+use crate::local_admission::Admitted;
 
 /// The terms of a permit.
 #[derive(Clone, Debug)]
@@ -21,18 +21,6 @@ pub(super) struct PermitTerms {
 }
 
 impl PermitTerms {
-    /// Those of an admission from memory.
-    pub fn local(local: &LocalPermit) -> Self {
-        let LocalPermit { admitted, percent, request_time, fresh_for } = *local;
-        PermitTerms {
-            fresh_for,
-            percent,
-            slower_than: admitted.slower_than,
-            generation: admitted.generation,
-            ..PermitTerms::plain(Permit { epoch: admitted.epoch, lease: None }, request_time)
-        }
-    }
-
     /// Those of an admission.
     pub fn admitted(admission: &Admission, generation: Option<u32>, request_time: Reading) -> Self {
         PermitTerms {

@@ -5,10 +5,41 @@ use halfopen_contract::engine::Operation;
 use halfopen_contract::types::{Outcome, Permit, Receipt, Report, Tally};
 
 use super::handle::Breaker;
-use super::recorded::Recorded;
 use super::report::is_failure;
 use crate::events;
 use crate::local_admission::{Added, Admitted, DueSuccesses, LocalBreaker};
+
+/// The place of the outcome of a call, once [`PermitGuard::report`](crate::PermitGuard::report) returns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// In the store, or stale: the receipt says so.
+    Now(Receipt),
+    /// In this process's memory, among the successes that are flushed with the next failure, when the cached decision ends
+    /// (after at most `fresh_ms`; a few ms later where no call comes), or when the last handle goes. Whether they count is
+    /// decided then. A crash before that loses them.
+    ///
+    /// Also here: any outcome that the store, being unavailable, did not take. It is retried at least once a second while it
+    /// can count, that is, for a probe until its lease has ended, for other calls for a minute. When the last handle goes it
+    /// is tried once more.
+    Later,
+    /// Nowhere: an ignored call without a lease counts nowhere.
+    Nothing,
+}
+
+impl Recorded {
+    /// Whether the store has counted it. False for [`Later`](Recorded::Later).
+    pub fn is_applied(&self) -> bool {
+        matches!(self, Recorded::Now(receipt) if receipt.is_applied())
+    }
+
+    /// The receipt, where there is one by now.
+    pub fn receipt(&self) -> Option<&Receipt> {
+        match self {
+            Recorded::Now(receipt) => Some(receipt),
+            Recorded::Later | Recorded::Nothing => None,
+        }
+    }
+}
 
 impl Breaker {
     /// Records an outcome: a success in memory, where it may be; a failure in the store, with the successes before it.
@@ -47,9 +78,7 @@ impl Breaker {
     }
 
     fn still_holds(&self, generation: u32) -> bool {
-        let inner = &*self.handle.inner;
-        let (Some(admission), Some(local)) = (&inner.local, &self.handle.local) else { return false };
-        local.holds(generation, &*inner.clock, admission.resolution)
+        self.handle.local.as_ref().is_some_and(|local| local.holds(generation, &*self.handle.inner.clock))
     }
 
     /// Reports an outcome now, or where the store cannot be reached later: then it waits in the outbox.

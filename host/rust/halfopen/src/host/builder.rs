@@ -2,7 +2,7 @@ use std::any::TypeId;
 use std::sync::Arc;
 
 #[cfg(feature = "component")]
-use halfopen_component::{Component, Limits};
+use halfopen_component::{Component, ComponentEngine, Limits};
 use halfopen_contract::cas::Records;
 use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::Engine;
@@ -10,7 +10,6 @@ use halfopen_contract::entropy::Entropy;
 use halfopen_contract::store::{self, Store};
 use halfopen_contract::time::{Clock, SystemClock};
 
-use super::engine_choice::EngineChoice;
 use super::handle::Host;
 use crate::commit::Executor;
 use crate::error::OpenError;
@@ -26,7 +25,12 @@ const CAPACITY: usize = 4_096;
 #[must_use]
 pub struct HostBuilder {
     place: Place,
-    engine: EngineChoice,
+    /// None for one of those that are built in.
+    engine: Option<Arc<dyn Engine>>,
+    #[cfg(feature = "component")]
+    component: Option<Component>,
+    #[cfg(feature = "component")]
+    limits: Limits,
     clock: Arc<dyn Clock>,
     machine_clock: bool,
     seed: Option<u64>,
@@ -49,7 +53,11 @@ impl Default for HostBuilder {
     fn default() -> Self {
         HostBuilder {
             place: Place::Address("memory".to_owned()),
-            engine: EngineChoice::default(),
+            engine: None,
+            #[cfg(feature = "component")]
+            component: Some(Component::embedded()),
+            #[cfg(feature = "component")]
+            limits: Limits::default(),
             clock: Arc::new(SystemClock),
             machine_clock: true,
             seed: None,
@@ -103,30 +111,29 @@ impl HostBuilder {
     /// Sets the component that decides. Default [`Component::embedded`].
     #[cfg(feature = "component")]
     pub fn component(mut self, component: Component) -> Self {
-        let limits = if let EngineChoice::Component(_, limits) = self.engine { limits } else { Limits::default() };
-        self.engine = EngineChoice::Component(Box::new(component), limits);
+        (self.component, self.engine) = (Some(component), None);
         self
     }
 
     /// Sets the limits of the component.
     #[cfg(feature = "component")]
     pub fn limits(mut self, limits: Limits) -> Self {
-        let component =
-            if let EngineChoice::Component(component, _) = self.engine { component } else { Box::default() };
-        self.engine = EngineChoice::Component(component, limits);
+        self.limits = limits;
         self
     }
 
     /// Lets the rules that are linked in decide, instead of the component.
     #[cfg(feature = "native")]
     pub fn native(mut self) -> Self {
-        self.engine = EngineChoice::Native;
+        #[cfg(feature = "component")]
+        self.component.take();
+        self.engine = None;
         self
     }
 
     /// Sets an engine. It has a default policy already: that of the builder is not used.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = EngineChoice::Own(engine);
+        self.engine = Some(engine);
         self
     }
 
@@ -200,7 +207,7 @@ impl HostBuilder {
     /// [`OpenError`]: the engine, the default policy, the address, or the store (see
     /// [`on_store_error`](HostBuilder::on_store_error)).
     pub fn build(self) -> Result<Host, OpenError> {
-        let engine = self.engine.make(&self.default_policy)?;
+        let engine = self.make_engine()?;
         let runs = self.clock.runs();
         let store_backoff = StoreBackoff::new(runs);
         let store = match self.place {
@@ -218,7 +225,7 @@ impl HostBuilder {
         if let Some(fault) = records.default_policy_fault(engine.default_policy()) {
             return Err(OpenError::InvalidPolicy(vec![fault]));
         }
-        let local = self.local_admission.then(|| LocalAdmission::new(&*self.clock, self.seed, CAPACITY));
+        let local = self.local_admission.then(|| LocalAdmission::new(self.seed, CAPACITY));
         let executor = Executor {
             store,
             engine,
@@ -234,5 +241,21 @@ impl HostBuilder {
             operator: self.operator.into(),
         };
         Ok(Host { inner: InnerHandle::new(Inner::new(executor, store_backoff, local, settings)) })
+    }
+
+    fn make_engine(&self) -> Result<Arc<dyn Engine>, OpenError> {
+        if let Some(engine) = &self.engine {
+            return Ok(engine.clone());
+        }
+        #[cfg(feature = "component")]
+        if let Some(component) = &self.component {
+            return Ok(Arc::new(ComponentEngine::new(component, self.limits, &self.default_policy)?));
+        }
+        #[cfg(feature = "native")]
+        return Ok(Arc::new(halfopen_native::NativeEngine::new(&self.default_policy)?));
+        #[cfg(not(feature = "native"))]
+        Err(OpenError::Engine(halfopen_contract::EngineError::Broken {
+            why: "this build has no engine: turn on feature `component` or `native`, or give one".to_owned(),
+        }))
     }
 }

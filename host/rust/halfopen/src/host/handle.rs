@@ -27,7 +27,7 @@ impl Host {
     pub fn in_namespace(&self, namespace: &str, capacity: usize) -> Host {
         let Inner { runner, local, settings, clock, .. } = &*self.inner;
         let executor = Executor { namespace: namespace.into(), ..runner.executor.clone() };
-        let local = local.is_some().then(|| LocalAdmission::new(&**clock, None, capacity));
+        let local = local.is_some().then(|| LocalAdmission::new(None, capacity));
         let inner = Inner::new(executor, StoreBackoff::new(clock.runs()), local, settings.clone());
         Host { inner: InnerHandle::new(inner) }
     }

@@ -1,7 +1,6 @@
 //! A host: a store, a clock and an engine, for all breakers of a namespace.
 
 mod builder;
-mod engine_choice;
 mod handle;
 mod prune;
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::store::{MemoryStore, Store};
 use crate::tests::{Request, Watched, down};
 use crate::{
-    Breaker, BreakerError, CallError, Decision, DeferReason, Host, ManualClock, Mode, OnStoreError, OpenError, Outcome,
-    Policy, PolicyInForce, PolicyOrigin, Report, State, TransitionReason, Verdict,
+    Breaker, BreakerError, CallError, Decision, DeferReason, EffectivePolicy, Host, ManualClock, Mode, OnStoreError,
+    OpenError, Outcome, Policy, PolicyOrigin, Report, State, TransitionReason, Verdict,
 };
 
 const MS: Duration = Duration::from_millis(1);
@@ -202,7 +202,10 @@ fn an_operators_act_carries_its_operator_and_note() {
     breaker.configure(&Policy::new().open_ms(7), "shorter").unwrap();
     assert_eq!(breaker.policy().unwrap().origin, PolicyOrigin::Dependency);
     breaker.unset_policy("as before").unwrap();
-    assert_eq!(breaker.policy().unwrap(), PolicyInForce { policy: host.default_policy(), origin: PolicyOrigin::Host });
+    assert_eq!(
+        breaker.policy().unwrap(),
+        EffectivePolicy { policy: host.default_policy(), origin: PolicyOrigin::Host }
+    );
     let notes: Vec<_> = breaker.history(10).unwrap().into_iter().map(|change| (change.by, change.note)).collect();
     let wanted = ["maintenance", "shorter", "as before"].map(|note| ("ann".to_owned(), note.to_owned()));
     assert_eq!(notes, wanted);

@@ -3,189 +3,106 @@
 use std::time::Duration;
 
 use halfopen_contract::time::{Clock, Reading};
-use halfopen_contract::types::{Admission, Decision, DeferReason, Deferral, Permit};
+use halfopen_contract::types::{Admission, Decision, DeferReason, Deferral};
 
-/// An answer of `acquire`, as far as it speaks of further calls.
+/// An answer of `acquire`, as far as it speaks of further calls. Without an admission and a refusal each runs an acquire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CachedDecision {
-    pub further: FurtherCalls,
+    /// The admission of further calls, or of a share of them.
+    pub admission: Option<Admission>,
+    /// The deferral of further calls, or of those outside that share.
+    pub refusal: Option<Refusal>,
     /// The time of its request.
     pub request_time: Reading,
     /// It holds for this many ms from then.
     pub fresh_for: u64,
 }
 
-/// The decision on further calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FurtherCalls {
-    /// Each runs an acquire.
-    Acquire,
-    /// They are admitted.
-    Admit(AdmissionTerms),
-    /// A share of them is admitted, the others are deferred: where no refusal was given, until this decision ends.
-    Sample(AdmissionTerms, Option<Refusal>),
-    /// They are deferred.
-    Refuse(Refusal),
-}
-
-/// The terms that calls are admitted under.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AdmissionTerms {
-    pub epoch: u64,
-    pub percent: u32,
-    pub slower_than: Option<u64>,
-}
-
-/// The deferral of further calls. A reason of a later version is not among them: such calls run an acquire each.
+/// The deferral of further calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub retry_after: u64,
     pub spread: u64,
-    pub reason: RefusalReason,
+    /// The number of the reason in [`REASONS`].
+    pub reason: u8,
 }
 
-/// A [`DeferReason`] in a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum RefusalReason {
-    Open,
-    Probing,
-    ForcedOpen,
-    Ramping,
-}
+/// The reasons of cached deferrals. One of a later version is not among them: such calls run an acquire each.
+pub(crate) static REASONS: [DeferReason; 4] =
+    [DeferReason::Ramping, DeferReason::Open, DeferReason::Probing, DeferReason::ForcedOpen];
 
 impl CachedDecision {
     /// No decision, or one that no longer holds.
     pub const NONE: CachedDecision = CachedDecision {
-        further: FurtherCalls::Acquire,
+        admission: None,
+        refusal: None,
         request_time: Reading { now: 0, monotonic: Duration::ZERO },
         fresh_for: 0,
     };
 
     /// A decision, as far as it speaks of further calls.
     pub fn of(decision: &Decision, request_time: Reading) -> CachedDecision {
-        let (further, fresh_for) = match decision {
-            Decision::Proceed(admission) if admission.percent >= 100 => {
-                (FurtherCalls::Admit(AdmissionTerms::of(admission)), admission.fresh_for)
-            }
-            Decision::Proceed(admission) => {
-                (FurtherCalls::Sample(AdmissionTerms::of(admission), None), admission.fresh_for)
-            }
-            Decision::Defer(deferral) => {
-                let refusal = Refusal::of(deferral);
+        let (admission, refusal, fresh_for) = match decision {
+            Decision::Proceed(admission) => (Some(*admission), None, admission.fresh_for),
+            Decision::Defer(Deferral { retry_after, spread, reason, fresh_for, admission }) => {
+                let Some(reason) = REASONS.iter().position(|known| known == reason) else { return Self::NONE };
+                let refusal = Refusal { retry_after: *retry_after, spread: *spread, reason: reason as u8 };
                 // Once the wait is over there is nothing left to defer with.
-                let counts_down = refusal.is_some_and(|refusal| refusal.reason.counts_down());
-                let fresh_for =
-                    if counts_down { deferral.fresh_for.min(deferral.retry_after) } else { deferral.fresh_for };
-                let further = match (refusal, &deferral.admission) {
-                    (None, _) => FurtherCalls::Acquire,
-                    (Some(refusal), None) => FurtherCalls::Refuse(refusal),
-                    (Some(refusal), Some(admission)) => {
-                        FurtherCalls::Sample(AdmissionTerms::of(admission), Some(refusal))
-                    }
-                };
-                (further, fresh_for)
+                let end = if refusal.counts_down() { *retry_after } else { u64::MAX };
+                (*admission, Some(refusal), end.min(*fresh_for))
             }
-            Decision::Probe(_) => (FurtherCalls::Acquire, 0),
+            Decision::Probe(_) => return Self::NONE,
         };
-        CachedDecision {
-            further: if fresh_for == 0 { FurtherCalls::Acquire } else { further },
-            request_time,
-            fresh_for,
+        if fresh_for == 0 {
+            return Self::NONE;
         }
-    }
-
-    /// The terms that it admits under, where it admits any call.
-    pub fn terms(&self) -> Option<&AdmissionTerms> {
-        match &self.further {
-            FurtherCalls::Admit(terms) | FurtherCalls::Sample(terms, _) => Some(terms),
-            FurtherCalls::Acquire | FurtherCalls::Refuse(_) => None,
-        }
+        let admission = admission.map(|admission| Admission { fresh_for, ..admission });
+        CachedDecision { admission, refusal, request_time, fresh_for }
     }
 
     /// Whether it answers further calls.
     pub fn answers(&self) -> bool {
-        self.further != FurtherCalls::Acquire
+        self.admission.is_some() || self.refusal.is_some()
     }
 
     /// The time since its request, in ms, while it holds; none where it no longer does.
     ///
     /// It ends by the clock that shows its end first; also when the wall clock has stepped back before its request.
-    pub fn age(&self, clock: &dyn Clock, resolution: Duration) -> Option<u64> {
-        let end = Duration::from_millis(self.fresh_for);
-        let coarse = clock.coarse();
-        let since = |Reading { now, monotonic }: Reading| {
-            let wall = Duration::from_millis(now.checked_sub(self.request_time.now)?);
-            Some(monotonic.saturating_sub(self.request_time.monotonic).max(wall))
-        };
-        let age = match since(coarse) {
-            Some(age) if age + resolution < end => age,
-            // Near its end, and just after its request, by the exact times.
-            _ if resolution.is_zero() => since(coarse)?,
-            _ => since(Reading::now(clock))?,
-        };
-        (age < end).then_some(age.as_millis() as u64)
+    pub fn age(&self, clock: &dyn Clock) -> Option<u64> {
+        // Near its end, by the exact times.
+        self.coarse_age(clock).or_else(|| self.age_at(Reading::now(clock), Duration::ZERO))
     }
 
-    /// The deferral of one further call, with what is left of it; `refusal` is the deferral of such calls.
-    pub fn deferral(&self, refusal: Option<&Refusal>, age: u64) -> Deferral {
+    /// The same by the clock's coarse times: at least this many ms. None also where it may have ended by the exact ones.
+    pub fn coarse_age(&self, clock: &dyn Clock) -> Option<u64> {
+        self.age_at(clock.coarse(), clock.resolution())
+    }
+
+    /// The same by a reading that may lag.
+    pub(super) fn age_at(&self, Reading { now, monotonic }: Reading, lag: Duration) -> Option<u64> {
+        let passed = Duration::from_millis(now) + lag;
+        let wall = passed.checked_sub(Duration::from_millis(self.request_time.now))?;
+        let age = (monotonic + lag).saturating_sub(self.request_time.monotonic).max(wall);
+        (age < Duration::from_millis(self.fresh_for)).then(|| age.saturating_sub(lag).as_millis() as u64)
+    }
+
+    /// The deferral of one further call, with what is left of it.
+    pub fn deferral(&self, age: u64) -> Deferral {
         let fresh_for = self.fresh_for.saturating_sub(age);
-        let admission = self.terms().map(|terms| Admission {
-            permit: Permit { epoch: terms.epoch, lease: None },
-            fresh_for,
-            percent: terms.percent,
-            slower_than: terms.slower_than,
-        });
-        // No wait was given for the calls that are not sampled: the next decision gives one, and they need not all come
-        // at once.
-        let until_its_end = Refusal { retry_after: self.fresh_for, spread: fresh_for, reason: RefusalReason::Ramping };
-        let passed = if refusal.is_none_or(|refusal| refusal.reason.counts_down()) { age } else { 0 };
-        let Refusal { retry_after, spread, reason } = *refusal.unwrap_or(&until_its_end);
-        Deferral {
-            retry_after: retry_after.saturating_sub(passed).max(1),
-            spread,
-            reason: reason.into(),
-            fresh_for,
-            admission,
-        }
-    }
-}
-
-impl AdmissionTerms {
-    fn of(admission: &Admission) -> AdmissionTerms {
-        let Admission { permit, percent, slower_than, .. } = *admission;
-        AdmissionTerms { epoch: permit.epoch, percent, slower_than }
+        let admission = self.admission.map(|admission| Admission { fresh_for, ..admission });
+        // No wait was given for the calls outside the share: the next decision gives one, and they need not all come at once.
+        let until_its_end = Refusal { retry_after: fresh_for, spread: fresh_for, reason: 0 };
+        let Refusal { retry_after, spread, reason } = self.refusal.unwrap_or(until_its_end);
+        let passed = if self.refusal.is_some_and(|refusal| refusal.counts_down()) { age } else { 0 };
+        let retry_after = retry_after.saturating_sub(passed).max(1);
+        Deferral { retry_after, spread, reason: REASONS[usize::from(reason)].clone(), fresh_for, admission }
     }
 }
 
 impl Refusal {
-    fn of(deferral: &Deferral) -> Option<Refusal> {
-        let reason = match deferral.reason {
-            DeferReason::Open => RefusalReason::Open,
-            DeferReason::Probing => RefusalReason::Probing,
-            DeferReason::ForcedOpen => RefusalReason::ForcedOpen,
-            DeferReason::Ramping => RefusalReason::Ramping,
-            DeferReason::Other(_) => return None,
-        };
-        Some(Refusal { retry_after: deferral.retry_after, spread: deferral.spread, reason })
-    }
-}
-
-impl RefusalReason {
     /// Whether the wait ends at an instant, or may (an override can have an end), so that less of it is left from call to
     /// call. That of a ramp is a length of time, counted from each call.
     fn counts_down(self) -> bool {
-        self != RefusalReason::Ramping
-    }
-}
-
-impl From<RefusalReason> for DeferReason {
-    fn from(reason: RefusalReason) -> Self {
-        match reason {
-            RefusalReason::Open => DeferReason::Open,
-            RefusalReason::Probing => DeferReason::Probing,
-            RefusalReason::ForcedOpen => DeferReason::ForcedOpen,
-            RefusalReason::Ramping => DeferReason::Ramping,
-        }
+        REASONS[usize::from(self.reason)] != DeferReason::Ramping
     }
 }

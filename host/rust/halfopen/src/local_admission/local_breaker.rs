@@ -5,14 +5,11 @@ use event_listener::{Event, EventListener};
 use halfopen_contract::cas::Settled;
 use halfopen_contract::engine::Answer;
 use halfopen_contract::time::{Clock, Reading};
-use halfopen_contract::types::{Decision, Deferral, Permit, State, Tally, Verdict};
+use halfopen_contract::types::{Decision, Permit, State, Tally, Verdict};
 
-use super::cached_decision::{CachedDecision, FurtherCalls};
+use super::cached_decision::CachedDecision;
 use super::decision_cell::DecisionCell;
-use super::fast_path::FastPath;
-use super::stripe::{stripe, stripes};
-use super::striped_counter::Successes;
-use super::success_counter::{Added, SuccessCounter};
+use super::success_counter::{Added, SuccessCounter, Successes, stripe, stripes};
 
 /// The knowledge of one dependency in this process. All handles of the dependency in one host share it.
 pub(crate) struct LocalBreaker {
@@ -105,26 +102,16 @@ impl LocalBreaker {
         self.cell.still_admits(clock)
     }
 
-    /// The decision on one more call, where it is plain.
-    pub fn fast_path(&self, clock: &dyn Clock) -> FastPath {
-        self.cell.read_fast(clock)
-    }
-
-    /// The cached refusal, `age` ms after its request; none where another decision has come meanwhile.
-    pub fn refusal(&self, age: u64) -> Option<Deferral> {
-        match self.cell.read()?.0 {
-            decision @ CachedDecision { further: FurtherCalls::Refuse(refusal), .. } => {
-                Some(decision.deferral(Some(&refusal), age))
-            }
-            _ => None,
-        }
+    /// The same, read from the decision and the clock.
+    pub fn admits(&self, clock: &dyn Clock) -> Option<(u64, u32)> {
+        self.cell.admits(clock)
     }
 
     /// The admission of calls of an epoch; none where it is not known.
     pub fn admitted(&self, epoch: u64) -> Option<Admitted> {
         let (decision, generation) = self.cell.read()?;
-        let terms = decision.terms().filter(|terms| terms.epoch == epoch)?;
-        Some(Admitted { epoch, generation: Some(generation), slower_than: terms.slower_than })
+        let admission = decision.admission.filter(|admission| admission.permit.epoch == epoch)?;
+        Some(Admitted { epoch, generation: Some(generation), slower_than: admission.slower_than })
     }
 
     /// Lets one caller at a time run an acquire, where the answer serves the others.
@@ -204,17 +191,14 @@ impl LocalBreaker {
     }
 
     /// Whether the decision of a generation still holds.
-    pub fn holds(&self, generation: u32, clock: &dyn Clock, resolution: Duration) -> bool {
-        self.cell.read().is_some_and(|(decision, now)| now == generation && decision.age(clock, resolution).is_some())
+    pub fn holds(&self, generation: u32, clock: &dyn Clock) -> bool {
+        self.cell.read().is_some_and(|(decision, now)| now == generation && decision.age(clock).is_some())
     }
 
     /// The time for which the cached decision still holds.
-    pub fn left(&self, clock: &dyn Clock, resolution: Duration) -> Duration {
-        let left = self
-            .cell
-            .read()
-            .and_then(|(decision, _)| Some(decision.fresh_for.saturating_sub(decision.age(clock, resolution)?)));
-        Duration::from_millis(left.unwrap_or(0))
+    pub fn left(&self, clock: &dyn Clock) -> Duration {
+        let left = |(decision, _): (CachedDecision, u32)| decision.fresh_for.checked_sub(decision.age(clock)?);
+        Duration::from_millis(self.cell.read().and_then(left).unwrap_or(0))
     }
 
     /// Counts for an epoch from now on.
@@ -271,13 +255,13 @@ impl Ticket {
         let cached = CachedDecision::of(decision, request_time);
         // A store that takes longer than a decision holds serves no other caller: those that waited for the answer would
         // only have to wait in line.
-        let serves = cached.answers() && cached.age(clock, clock.resolution()).is_some();
+        let serves = cached.answers() && cached.age(clock).is_some();
         gate.shares = serves || matches!(decision, Decision::Probe(_));
         if gate.ended != self.ended || version < gate.version {
             return (None, None);
         }
         gate.version = version;
-        let due = self.local.count_for(&mut gate, cached.terms().map(|terms| terms.epoch));
+        let due = self.local.count_for(&mut gate, cached.admission.map(|admission| admission.permit.epoch));
         self.local.cell.write(&cached, gate.generation);
         (gate.counting.map(|_| gate.generation), due)
     }

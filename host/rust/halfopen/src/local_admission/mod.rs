@@ -4,105 +4,104 @@
 //! that is read without a lock, and counts successes until they are flushed to the store.
 //!
 //! - [`LocalBreaker`]: one dependency.
-//! - [`CachedDecision`]: the last decision; [`DecisionCell`](decision_cell::DecisionCell): where it is read.
+//! - [`CachedDecision`](cached_decision::CachedDecision): the last decision; [`DecisionCell`](decision_cell::DecisionCell):
+//!   where it is read.
 //! - [`SuccessCounter`](success_counter::SuccessCounter): the successes, for one epoch at a time. A call that was admitted in
 //!   an older one is reported to the engine, which finds it stale.
 
-mod atomic;
 mod cached_decision;
 mod decision_cell;
-mod fast_path;
 mod local_breaker;
-mod registry;
-mod sampler;
 mod seqlock;
-mod stripe;
-mod striped_counter;
 mod success_counter;
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use halfopen_contract::entropy::Entropy;
 use halfopen_contract::time::{Clock, Reading};
-use halfopen_contract::types::Deferral;
+use halfopen_contract::types::{Admission, Deferral};
 
-use cached_decision::{AdmissionTerms, CachedDecision, FurtherCalls};
-pub(crate) use fast_path::FastPath;
 pub(crate) use local_breaker::{Admitted, DueSuccesses, Entry, LocalBreaker, Ticket};
-use registry::Registry;
-use sampler::Sampler;
 pub(crate) use success_counter::Added;
+
+/// The atomics of the lock-free parts, so that a model checker's can stand in for them.
+mod atomic {
+    pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
+}
 
 /// The local admission of a host.
 pub(crate) struct LocalAdmission {
-    registry: Registry,
-    sampler: Sampler,
-    /// The most by which a coarse reading of the clock may lag.
-    pub resolution: Duration,
+    registry: Mutex<Registry>,
+    /// The number of dependencies from which on those out of use are removed.
+    capacity: usize,
+    /// What the share of the calls that a ramp admits is drawn with.
+    entropy: Entropy,
+}
+
+/// The dependencies of a host, by name.
+#[derive(Default)]
+struct Registry {
+    by_name: HashMap<Arc<str>, Arc<LocalBreaker>>,
+    /// The number of entries at which those out of use are removed next.
+    remove_at: usize,
 }
 
 /// A decision from memory.
 pub(crate) enum LocalDecision {
-    Admit(LocalPermit),
+    /// The admission, the generation that its success is counted in, and the time of the request that it answers.
+    Admit(Admission, u32, Reading),
     Defer(Deferral),
 }
 
-/// An admission from memory, and the decision that it is of.
-pub(crate) struct LocalPermit {
-    pub admitted: Admitted,
-    pub percent: u32,
-    pub request_time: Reading,
-    pub fresh_for: u64,
-}
-
 impl LocalAdmission {
-    /// Local admission that removes dependencies out of use from `capacity` on.
-    pub fn new(clock: &dyn Clock, seed: Option<u64>, capacity: usize) -> Self {
-        LocalAdmission {
-            registry: Registry::new(capacity),
-            sampler: Sampler::new(seed),
-            resolution: clock.resolution(),
-        }
+    /// Local admission that removes dependencies out of use from `capacity` on: a stream of ever new names must not fill the
+    /// memory.
+    pub fn new(seed: Option<u64>, capacity: usize) -> Self {
+        LocalAdmission { registry: Mutex::default(), capacity, entropy: Entropy::new(seed) }
     }
 
-    /// The local breaker of a dependency.
+    /// The local breaker of a dependency: the same for all callers.
     pub fn get(&self, dependency: &str) -> Arc<LocalBreaker> {
-        self.registry.get(dependency)
+        let mut registry = self.registry();
+        if let Some(local) = registry.by_name.get(dependency) {
+            return local.clone();
+        }
+        if registry.by_name.len() >= registry.remove_at.max(self.capacity) {
+            // No thread can get one meanwhile but through here.
+            registry.by_name.retain(|_, local| Arc::strong_count(local) > 1 || local.has_successes());
+            registry.remove_at = registry.by_name.len() * 2;
+        }
+        let name: Arc<str> = dependency.into();
+        let local = Arc::new(LocalBreaker::new(name.clone()));
+        registry.by_name.insert(name, local.clone());
+        local
     }
 
     /// All local breakers.
     pub fn all(&self) -> Vec<Arc<LocalBreaker>> {
-        self.registry.all()
+        self.registry().by_name.values().cloned().collect()
+    }
+
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The cached decision on one more call; none where it has to run an acquire.
     #[inline]
     pub fn recall(&self, local: &LocalBreaker, clock: &dyn Clock) -> Option<LocalDecision> {
-        let (decision, generation) = local.decision()?;
-        if !decision.answers() {
-            return None;
-        }
-        let age = decision.age(clock, self.resolution)?;
-        let admit = |terms| Some(LocalDecision::Admit(LocalPermit::new(&decision, terms, generation)));
-        match &decision.further {
-            FurtherCalls::Admit(terms) => admit(terms),
-            FurtherCalls::Sample(terms, _) if self.sampler.hits(terms.percent) => admit(terms),
-            FurtherCalls::Sample(_, refusal) => Some(LocalDecision::Defer(decision.deferral(refusal.as_ref(), age))),
-            FurtherCalls::Refuse(refusal) => Some(LocalDecision::Defer(decision.deferral(Some(refusal), age))),
-            FurtherCalls::Acquire => None,
+        let (decision, generation) = local.decision().filter(|(decision, _)| decision.answers())?;
+        let age = decision.age(clock)?;
+        match decision.admission {
+            Some(admission) if self.is_in_share(admission.percent) => {
+                Some(LocalDecision::Admit(admission, generation, decision.request_time))
+            }
+            _ => Some(LocalDecision::Defer(decision.deferral(age))),
         }
     }
-}
 
-impl LocalPermit {
-    fn new(decision: &CachedDecision, terms: &AdmissionTerms, generation: u32) -> Self {
-        let AdmissionTerms { epoch, percent, slower_than } = *terms;
-        LocalPermit {
-            admitted: Admitted { epoch, generation: Some(generation), slower_than },
-            percent,
-            request_time: decision.request_time,
-            fresh_for: decision.fresh_for,
-        }
+    fn is_in_share(&self, percent: u32) -> bool {
+        percent >= 100 || self.entropy.next() % 100 < u64::from(percent)
     }
 }
 

@@ -9,16 +9,10 @@ const MOST: usize = 10_000;
 
 /// The last answer to an acquire of each dependency, for acquires while the store fails.
 #[derive(Default)]
-pub(crate) struct LastKnown(Mutex<HashMap<Box<str>, LastAnswer>>);
-
-#[derive(Clone, Debug, PartialEq)]
-enum LastAnswer {
-    Proceed,
-    Defer { deferral: Deferral, request_time: Reading },
-}
+pub(crate) struct LastKnown(Mutex<HashMap<Box<str>, (Fallback, Reading)>>);
 
 /// The answer in place of the store's.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fallback {
     Proceed,
     Defer(Deferral),
@@ -31,8 +25,8 @@ impl LastKnown {
     pub fn keep(&self, dependency: &str, decision: &Decision, request_time: Reading) {
         let mut answers = self.answers();
         let answer = match decision {
-            Decision::Proceed(_) => LastAnswer::Proceed,
-            Decision::Defer(deferral) => LastAnswer::Defer { deferral: deferral.clone(), request_time },
+            Decision::Proceed(_) => (Fallback::Proceed, request_time),
+            Decision::Defer(deferral) => (Fallback::Defer(deferral.clone()), request_time),
             Decision::Probe(_) => return drop(answers.remove(dependency)),
         };
         let has_room = answers.len() < MOST;
@@ -46,9 +40,7 @@ impl LastKnown {
     /// The answer that the last one gives now.
     pub fn recall(&self, dependency: &str, clock: &dyn Clock) -> Fallback {
         match self.answers().get(dependency).cloned() {
-            None => Fallback::Unknown,
-            Some(LastAnswer::Proceed) => Fallback::Proceed,
-            Some(LastAnswer::Defer { deferral, request_time }) => {
+            Some((Fallback::Defer(deferral), request_time)) => {
                 let passed = u64::try_from(request_time.elapsed(clock).as_millis()).unwrap_or(u64::MAX);
                 match deferral.retry_after.saturating_sub(passed) {
                     0 => Fallback::Unknown,
@@ -60,10 +52,12 @@ impl LastKnown {
                     }),
                 }
             }
+            Some((answer, _)) => answer,
+            None => Fallback::Unknown,
         }
     }
 
-    fn answers(&self) -> MutexGuard<'_, HashMap<Box<str>, LastAnswer>> {
+    fn answers(&self) -> MutexGuard<'_, HashMap<Box<str>, (Fallback, Reading)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

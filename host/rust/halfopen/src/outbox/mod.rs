@@ -4,7 +4,7 @@
 //!
 //! - **Successes** that are counted in memory. A timer of their dependency flushes them after the end of the cached decision;
 //!   the next acquire that goes to the store, and the next failure, do so earlier.
-//! - **[Pending reports](pending_report::PendingReport)** that the store could not take. They are retried with one backoff
+//! - **[Pending reports](pending_reports::PendingReport)** that the store could not take. They are retried with one backoff
 //!   while they can count. Of those without a lease only those are repeated that surely changed nothing; a report with a
 //!   lease counts once however often it is made.
 //!
@@ -12,13 +12,12 @@
 //! does what is due.
 
 mod flush_timers;
-mod pending_report;
 mod pending_reports;
-mod queue;
 mod successes;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use halfopen_contract::engine::Request;
@@ -28,8 +27,8 @@ use halfopen_contract::types::{Permit, Report, Tally};
 use crate::commit::Runner;
 use crate::events;
 use crate::local_admission::LocalAdmission;
-use pending_report::{Content, PendingReport, ReportKey};
-use queue::{Queue, Work};
+use flush_timers::FlushTimers;
+use pending_reports::{Content, PendingReport, PendingReports, ReportKey};
 
 /// The most that closing goes on while the store takes reports. A report that it does not take ends it.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -48,6 +47,17 @@ pub(crate) struct Outbox {
     waiting: AtomicBool,
     /// Whether time passes by itself.
     runs: bool,
+}
+
+/// All that waits for the store.
+#[derive(Default)]
+struct Queue {
+    timers: FlushTimers,
+    reports: PendingReports,
+    /// The pauses between deliveries, since the store has not taken one.
+    backoff: Option<Backoff>,
+    thread: Option<JoinHandle<()>>,
+    closing: bool,
 }
 
 impl Outbox {
@@ -69,13 +79,15 @@ impl Outbox {
 
     /// Adds outcomes of calls without a lease.
     pub fn add_tally(self: &Arc<Self>, dependency: &Arc<str>, epoch: u64, tally: Tally) {
-        self.add(ReportKey::new(dependency, Permit { epoch, lease: None }), PendingReport::tally(tally));
+        let permit = Permit { epoch, lease: None };
+        self.add(ReportKey { dependency: dependency.clone(), permit }, PendingReport::tally(tally));
     }
 
     /// Adds the outcome of a call under a lease that ends in this time at the latest.
     pub fn add_leased(self: &Arc<Self>, dependency: &Arc<str>, permit: Permit, report: Report, ends_in: Duration) {
         let until = Instant::now() + ends_in.min(LONGEST);
-        self.add(ReportKey::new(dependency, permit), PendingReport { content: Content::Leased(report), until });
+        let key = ReportKey { dependency: dependency.clone(), permit };
+        self.add(key, PendingReport { content: Content::Leased(report), until });
     }
 
     fn add(self: &Arc<Self>, key: ReportKey, report: PendingReport) {
@@ -136,20 +148,27 @@ impl Outbox {
             for (key, report) in over {
                 self.give_up(&key, &report, &"it can no longer count");
             }
-            match queue.next() {
-                Work::End => return,
-                Work::Wait(None) => drop(self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner)),
-                Work::Wait(Some(time)) => {
-                    drop(self.wake.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner));
-                }
-                Work::Flush(timer) => {
-                    drop(queue);
-                    self.flush(&timer.local, timer.snapshot);
-                }
-                Work::Deliver(key, report) => {
-                    drop(queue);
-                    self.deliver(key, report);
-                }
+            if queue.closing {
+                return;
+            }
+            if let Some(timer) = queue.timers.take_due() {
+                drop(queue);
+                self.flush(&timer.local, timer.snapshot);
+                continue;
+            }
+            let retry = queue.backoff.map_or(Duration::ZERO, |backoff| backoff.wait());
+            if retry.is_zero()
+                && let Some((key, report)) = queue.reports.take()
+            {
+                drop(queue);
+                self.deliver(key, report);
+                continue;
+            }
+            let retry = (!queue.reports.is_empty()).then_some(retry);
+            // A new entry ends the wait.
+            match [queue.timers.wait(), retry].into_iter().flatten().min() {
+                None => drop(self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner)),
+                Some(time) => drop(self.wake.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner)),
             }
         }
     }

@@ -1,10 +1,64 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use halfopen_contract::types::Tally;
+use halfopen_contract::engine::Operation;
+use halfopen_contract::types::{Permit, Report, Tally};
 
-use super::pending_report::{Content, PendingReport, ReportKey};
+/// Outcomes of calls without a lease are kept for this time. They count as if they had happened when they are delivered:
+/// later than this they would speak of a time that is over.
+const KEPT_FOR: Duration = Duration::from_secs(60);
+
+/// The permit that reports wait for. The older epoch comes first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ReportKey {
+    pub dependency: Arc<str>,
+    pub permit: Permit,
+}
+
+/// A report that waits for the store, and the end of the time in which it can count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PendingReport {
+    pub content: Content,
+    pub until: Instant,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// The outcome of one call under a lease.
+    Leased(Report),
+    /// The outcomes of calls without a lease.
+    Tally(Tally),
+}
+
+impl ReportKey {
+    /// Whether it holds a lease: then a report may be repeated, and counts once.
+    pub fn is_leased(&self) -> bool {
+        self.permit.lease.is_some()
+    }
+
+    /// The operation that reports a content.
+    pub fn operation(&self, content: Content) -> Operation {
+        let permit = self.permit;
+        match content {
+            Content::Leased(report) => Operation::Report { permit, report },
+            Content::Tally(tally) => Operation::ReportTally { permit, tally },
+        }
+    }
+}
+
+impl PendingReport {
+    /// The outcomes of calls without a lease that have just ended.
+    pub fn tally(tally: Tally) -> Self {
+        PendingReport { content: Content::Tally(tally), until: Instant::now() + KEPT_FOR }
+    }
+
+    /// Whether it can no longer count.
+    pub fn is_over(&self) -> bool {
+        self.until <= Instant::now()
+    }
+}
 
 /// The most permits that reports wait for: a stream of ever new names must not fill the memory.
 const MOST: usize = 1_024;

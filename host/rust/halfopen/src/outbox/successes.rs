@@ -37,13 +37,12 @@ impl Outbox {
 
     /// Sets a timer that flushes the successes of a dependency after the end of its cached decision.
     pub fn set_timer(self: &Arc<Self>, local: &Arc<LocalBreaker>) {
-        let Some(admission) = &self.local else { return };
-        let left = local.left(&*self.runner.executor.clock, admission.resolution);
+        let left = local.left(&*self.runner.executor.clock);
         if !self.runs && left.is_zero() {
             return self.flush(local, None);
         }
         let mut queue = self.queue();
-        let has_timer = local.successes().is_some_and(|successes| successes.has_timer());
+        let has_timer = local.successes().is_some_and(|successes| successes.timer() != 0);
         if !has_timer && self.has_thread(&mut queue) {
             queue.timers.set(local, left + GRACE, None);
             self.wake.notify_one();

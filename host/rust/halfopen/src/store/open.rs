@@ -3,30 +3,18 @@ use std::sync::Arc;
 use halfopen_contract::store::{AddressError, MemoryStore, OpenError, Store, masked};
 
 /// A kind of store: the schemes of its addresses, their form, and what opens one.
-struct Kind {
-    schemes: &'static [&'static str],
-    form: &'static str,
-    open: fn(&str) -> Result<Arc<dyn Store>, OpenError>,
-}
-
-const fn kind(
-    schemes: &'static [&'static str],
-    form: &'static str,
-    open: fn(&str) -> Result<Arc<dyn Store>, OpenError>,
-) -> Kind {
-    Kind { schemes, form, open }
-}
+struct Kind(&'static [&'static str], &'static str, fn(&str) -> Result<Arc<dyn Store>, OpenError>);
 
 /// The kinds of this build.
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
     #[cfg(feature = "sqlite")]
-    kind(&["sqlite"], "sqlite:PATH", |address| shared(halfopen_sqlite::SqliteStore::open(address))),
+    Kind(&["sqlite"], "sqlite:PATH", |address| shared(halfopen_sqlite::SqliteStore::open(address))),
     #[cfg(feature = "postgres")]
-    kind(&["postgres", "postgresql"], "postgres://USER:PASSWORD@HOST:PORT/DATABASE", |address| shared(halfopen_postgres::PostgresStore::open(address))),
+    Kind(&["postgres", "postgresql"], "postgres://USER:PASSWORD@HOST:PORT/DATABASE", |address| shared(halfopen_postgres::PostgresStore::open(address))),
     #[cfg(feature = "etcd")]
-    kind(&["etcd", "etcds"], "etcd://HOST:PORT,HOST:PORT/PREFIX", |address| shared(halfopen_etcd::EtcdStore::open(address))),
-    kind(&["memory"], "memory", |_| Ok(Arc::new(MemoryStore::new()))),
+    Kind(&["etcd", "etcds"], "etcd://HOST:PORT,HOST:PORT/PREFIX", |address| shared(halfopen_etcd::EtcdStore::open(address))),
+    Kind(&["memory"], "memory", |_| Ok(Arc::new(MemoryStore::new()))),
 ];
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "etcd"))]
@@ -42,26 +30,26 @@ fn shared<S: Store, E: Into<OpenError>>(opened: Result<S, E>) -> Result<Arc<dyn 
 /// [`OpenError`]: no store of this build has such an address, or the store failed. No message shows a password.
 pub fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
     let refuse = |why: String| Err(AddressError { address: masked(address), why }.into());
-    let of_scheme = |scheme: &str| KINDS.iter().find(|kind| kind.schemes.contains(&scheme));
+    let of_scheme = |scheme: &str| KINDS.iter().find(|kind| kind.0.contains(&scheme));
     let scheme = match address.split_once(':') {
         Some((scheme, _)) => scheme,
         None if address == "memory" => return Ok(Arc::new(MemoryStore::new())),
         None => "",
     };
     match of_scheme(scheme) {
-        Some(kind) if scheme != "memory" => return (kind.open)(address),
+        Some(kind) if scheme != "memory" => return (kind.2)(address),
         _ => {}
     }
     if let Some(kind) = of_scheme(&scheme.to_ascii_lowercase()).or_else(|| of_scheme(&address.to_ascii_lowercase())) {
-        return refuse(format!("write it as `{}`", kind.form));
+        return refuse(format!("write it as `{}`", kind.1));
     }
     // One letter is a drive. A mistaken address of another store must not become a file, with a password in its name.
     let is_path = scheme.len() <= 1 || scheme.contains(['/', '\\']);
     let looks_like_a_server = address[scheme.len()..].contains('@') || address.contains("://");
     if let Some(sqlite) = of_scheme("sqlite").filter(|_| is_path && !looks_like_a_server) {
-        return (sqlite.open)(&format!("sqlite:{address}"));
+        return (sqlite.2)(&format!("sqlite:{address}"));
     }
-    let forms: Vec<_> = KINDS.iter().map(|kind| format!("`{}`", kind.form)).collect();
+    let forms: Vec<_> = KINDS.iter().map(|kind| format!("`{}`", kind.1)).collect();
     refuse(format!("this build has no store of that kind; give {}", forms.join(", ")))
 }
 

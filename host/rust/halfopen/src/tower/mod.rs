@@ -55,15 +55,13 @@
 
 mod classify;
 mod http;
-mod layer;
 mod respond;
 mod service;
 
 pub use self::classify::{Classify, ErrIsFailure};
 pub use self::http::{AsResponse, HttpClassifier};
-pub use self::layer::BreakerLayer;
 pub use self::respond::{AsError, Respond};
-pub use self::service::{BreakerService, ResponseFuture};
+pub use self::service::{BreakerLayer, BreakerService, ResponseFuture};
 
 #[cfg(test)]
 mod store_tests;

@@ -1,55 +1,65 @@
-//! The service.
+//! The layer, and the services that it makes.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{AsError, Classify, ErrIsFailure, Respond};
+use super::{AsError, AsResponse, Classify, ErrIsFailure, HttpClassifier, Respond};
 use crate::breaker::Breaker;
 
+/// Puts a breaker in front of a service. See [the module](super).
+#[derive(Clone, Debug)]
+pub struct BreakerLayer<C = ErrIsFailure, A = AsError> {
+    breaker: Breaker,
+    classify: C,
+    respond: A,
+}
+
+impl BreakerLayer {
+    /// For a service of any kind: an `Err` is a failure, and a deferral is an error.
+    pub fn new(breaker: Breaker) -> Self {
+        BreakerLayer { breaker, classify: ErrIsFailure, respond: AsError }
+    }
+}
+
+impl BreakerLayer<HttpClassifier, AsResponse> {
+    /// For a service that answers `http::Response`: see [`HttpClassifier`] and [`AsResponse`].
+    pub fn http(breaker: Breaker) -> Self {
+        BreakerLayer { breaker, classify: HttpClassifier::new(), respond: AsResponse }
+    }
+}
+
+impl<C, A> BreakerLayer<C, A> {
+    /// Judges outcomes otherwise: a [`Classify`](super::Classify).
+    #[must_use]
+    pub fn classify<D>(self, classify: D) -> BreakerLayer<D, A> {
+        BreakerLayer { breaker: self.breaker, classify, respond: self.respond }
+    }
+
+    /// Sets the responses to calls without one: a [`Respond`](super::Respond).
+    #[must_use]
+    pub fn respond<B>(self, respond: B) -> BreakerLayer<C, B> {
+        BreakerLayer { breaker: self.breaker, classify: self.classify, respond }
+    }
+}
+
+impl<S, C: Clone, A: Clone> Layer<S> for BreakerLayer<C, A> {
+    type Service = BreakerService<S, C, A>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        BreakerService { inner, layer: Arc::new(self.clone()) }
+    }
+}
+
 /// A service behind a breaker. See [the module](super).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BreakerService<S, C = ErrIsFailure, A = AsError> {
     inner: S,
-    parts: Arc<Parts<C, A>>,
-}
-
-/// The parts that clones of a service share.
-#[derive(Debug)]
-pub(super) struct Parts<C, A> {
-    pub breaker: Breaker,
-    pub classify: C,
-    pub respond: A,
-}
-
-impl<S, C, A> BreakerService<S, C, A> {
-    pub(super) fn new(inner: S, parts: Arc<Parts<C, A>>) -> Self {
-        BreakerService { inner, parts }
-    }
-
-    /// The breaker.
-    pub fn breaker(&self) -> &Breaker {
-        &self.parts.breaker
-    }
-
-    /// The service behind the breaker.
-    pub fn get_ref(&self) -> &S {
-        &self.inner
-    }
-
-    /// The service, without its breaker.
-    pub fn into_inner(self) -> S {
-        self.inner
-    }
-}
-
-impl<S: Clone, C, A> Clone for BreakerService<S, C, A> {
-    fn clone(&self) -> Self {
-        BreakerService { inner: self.inner.clone(), parts: self.parts.clone() }
-    }
+    layer: Arc<BreakerLayer<C, A>>,
 }
 
 impl<S, C, A, Request> Service<Request> for BreakerService<S, C, A>
@@ -72,32 +82,17 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let (mut inner, parts) = (self.inner.clone(), self.parts.clone());
-        ResponseFuture(Box::pin(async move {
+        let (mut inner, layer) = (self.inner.clone(), self.layer.clone());
+        Box::pin(async move {
             let call = || async move {
                 poll_fn(|cx| inner.poll_ready(cx)).await?;
                 inner.call(request).await
             };
-            let called = parts.breaker.call_async_with(|result| parts.classify.classify(result), call).await;
-            called.or_else(|error| parts.respond.respond(error))
-        }))
+            let called = layer.breaker.call_async_with(|result| layer.classify.classify(result), call).await;
+            called.or_else(|error| layer.respond.respond(error))
+        })
     }
 }
 
 /// The response to come. Dropped, it gives the permit of its call back.
-#[must_use = "a call is made when its future is polled"]
-pub struct ResponseFuture<Response, Error>(Pin<Box<dyn Future<Output = Result<Response, Error>> + Send>>);
-
-impl<Response, Error> Future for ResponseFuture<Response, Error> {
-    type Output = Result<Response, Error>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx)
-    }
-}
-
-impl<Response, Error> std::fmt::Debug for ResponseFuture<Response, Error> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ResponseFuture").finish_non_exhaustive()
-    }
-}
+pub type ResponseFuture<Response, Error> = Pin<Box<dyn Future<Output = Result<Response, Error>> + Send>>;

@@ -3,6 +3,7 @@
 mod cached_decisions;
 mod counts;
 mod refusals;
+mod registry;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,3 @@
-use std::time::Instant;
-
-use halfopen_contract::types::Permit;
-
-use super::super::pending_report::KEPT_FOR;
 use super::*;
 
 fn failure(cause: &str) -> Tally {
@@ -14,7 +9,7 @@ fn success() -> Tally {
 }
 
 fn key(dependency: &str, epoch: u64) -> ReportKey {
-    ReportKey::new(&dependency.into(), Permit { epoch, lease: None })
+    ReportKey { dependency: dependency.into(), permit: Permit { epoch, lease: None } }
 }
 
 fn taken(reports: &mut PendingReports) -> Vec<Tally> {
