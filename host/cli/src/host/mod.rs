@@ -5,6 +5,7 @@ mod address;
 use std::sync::Arc;
 
 use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError};
+use rustix::process::{Resource, getrlimit};
 
 use crate::args::Global;
 use crate::exit::{Code, Failure};
@@ -12,6 +13,9 @@ use crate::policy_file::PolicyFile;
 
 /// The longest name of a namespace, in bytes, as for dependencies.
 const LONGEST_NAMESPACE: usize = 256;
+
+/// The address space that the engine is sure to get by with, in bytes. Where memory runs out, the process is aborted.
+const ADDRESS_SPACE: u64 = 256 << 20;
 
 /// The host for commands that only read.
 pub fn open(global: &Global) -> anyhow::Result<Host> {
@@ -52,6 +56,14 @@ fn default_policy(global: &Global) -> anyhow::Result<Option<PolicyFile>> {
 }
 
 fn finish(builder: HostBuilder, file: Option<&PolicyFile>) -> anyhow::Result<Host> {
+    if let Some(limit) = getrlimit(Resource::As).current.filter(|limit| *limit < ADDRESS_SPACE) {
+        let message = format!(
+            "the address space is limited to {} MiB, and the engine needs {}; raise the limit (ulimit -v)",
+            limit >> 20,
+            ADDRESS_SPACE >> 20
+        );
+        return Err(Failure::error(Code::Config, message));
+    }
     let builder = builder.default_policy(file.map(PolicyFile::policy).unwrap_or_default());
     builder.build().map_err(|error| match (error, file) {
         (OpenError::InvalidPolicy(faults), Some(file)) => file.refused(&faults),

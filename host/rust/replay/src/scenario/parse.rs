@@ -52,6 +52,8 @@ fn scenario(bytes: &[u8]) -> Result<Scenario, ScenarioError> {
         let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
         malformed(line, format!("byte {} of the file is not UTF-8", good.len() + 1))
     })?;
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     let first = lines.next().map(|(_, line)| line).filter(|_| !text.trim().is_empty());
     let mut scenario = first_line(first).map_err(|why| malformed(1, why))?;
