@@ -84,9 +84,8 @@ impl Supervisor {
                 }
             }
         };
-        let interrupted = arrived_before
-            .iter()
-            .any(|arrived| arrived.asks_to_end() || status.signal() == Some(arrived.signal));
+        let interrupted =
+            arrived_before.iter().any(|arrived| arrived.asks_to_end() || status.signal() == Some(arrived.signal));
         Ok(Ended { status, took: started.elapsed(), timed_out, interrupted })
     }
 }

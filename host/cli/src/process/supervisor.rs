@@ -45,7 +45,8 @@ impl Supervisor {
     /// Listens to a keeper too.
     pub fn listen(&self, keeper: &Keeper) -> anyhow::Result<()> {
         let sender = self.sender.clone();
-        let pass = move |response: Option<Response>| drop(sender.send(response.map_or(Event::KeeperGone, Event::Keeper)));
+        let pass =
+            move |response: Option<Response>| drop(sender.send(response.map_or(Event::KeeperGone, Event::Keeper)));
         Ok(keeper.listen(pass)?)
     }
 

@@ -33,9 +33,10 @@ impl Session<'_> {
         let mut announced = None;
         let mut outage: Option<(Instant, Pauses)> = None;
         loop {
-            let is_retried = self.args.store_retry.is_some_and(|limit| {
-                outage.as_ref().is_none_or(|(since, _)| since.elapsed() < limit)
-            });
+            let is_retried = self
+                .args
+                .store_retry
+                .is_some_and(|limit| outage.as_ref().is_none_or(|(since, _)| since.elapsed() < limit));
             let choice = if is_retried { OnStoreError::FailClosed } else { self.on_store_error() };
             let decision = match self.with_breaker(choice, |breaker| Ok(breaker.acquire()?)) {
                 Interruptible::Done(decision) => decision,
@@ -94,7 +95,8 @@ impl Session<'_> {
             self.say(&format!("not started: {why}; retry in {shown}, which is longer than --max-wait allows"));
             return None;
         }
-        let is_known = announced.as_ref().is_some_and(|(reason, end)| *reason == deferral.reason && Instant::now() < *end);
+        let is_known =
+            announced.as_ref().is_some_and(|(reason, end)| *reason == deferral.reason && Instant::now() < *end);
         if !is_known {
             self.say(&format!("{why}; retrying in {shown}"));
             *announced = Some((deferral.reason.clone(), Instant::now() + due_in));

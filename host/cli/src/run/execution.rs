@@ -93,7 +93,9 @@ impl Session<'_> {
         }
         match file.and_then(RetryAfterFile::read) {
             Some(Ok(time)) => report = report.retry_after(time),
-            Some(Err(why)) => self.say(&format!("what the command wrote to {} is ignored: {why}", retry_after::VARIABLE)),
+            Some(Err(why)) => {
+                self.say(&format!("what the command wrote to {} is ignored: {why}", retry_after::VARIABLE))
+            }
             None => {}
         }
         let delivery = self.deliver(held, &report);
@@ -127,7 +129,11 @@ impl Session<'_> {
         let longest = held.lease.and_then(|_| self.probe_max().ok()?);
         match longest.filter(|longest| ended.took > *longest) {
             Some(longest) => {
-                format!("; a probe may take {} (probe_max_ms): {}", text::duration(longest), self.longer_probes(ended.took))
+                format!(
+                    "; a probe may take {} (probe_max_ms): {}",
+                    text::duration(longest),
+                    self.longer_probes(ended.took)
+                )
             }
             None => String::new(),
         }

@@ -79,10 +79,14 @@ impl StoreFile {
             return Some(self.place.denied("this user has no right to read and write it"));
         }
         if system::is_mount(&self.path) {
-            return Some(self.place.denied("it is mounted as a single file, without its log beside it; mount its folder"));
+            return Some(
+                self.place.denied("it is mounted as a single file, without its log beside it; mount its folder"),
+            );
         }
         if system::links(&metadata) > 1 {
-            return Some(self.place.denied("it has a second name (a hard link), and each has its own log; keep one of them"));
+            return Some(
+                self.place.denied("it has a second name (a hard link), and each has its own log; keep one of them"),
+            );
         }
         (!system::may_write(&self.path)).then(|| self.place.denied(READ_ONLY))
     }

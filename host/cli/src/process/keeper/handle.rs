@@ -19,7 +19,7 @@ pub struct Keeper {
 impl Keeper {
     /// Starts a keeper for a command, which starts later. Called before the program has started a thread.
     pub fn start(command: &[OsString]) -> io::Result<Keeper> {
-        // Those of a keeper that was killed.
+        // A new process does not have this from its parent: here it is for the orphans of a keeper that was killed.
         tree::adopt_orphans();
         let own_group = File::open("/dev/tty").is_err();
         let (stream, keepers) = UnixStream::pair()?;

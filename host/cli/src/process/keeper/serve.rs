@@ -51,6 +51,7 @@ pub(super) fn serve(program: UnixStream, number: u32, command: &[OsString], own_
         let _ = setpgid(None, None);
     }
     let _ = rename(command);
+    tree::adopt_orphans();
     let wanted = signals::forwarded().chain([libc::SIGCHLD]).filter(|signal| !is_ignored(*signal));
     let delivery = UnixStream::pair()
         .and_then(|(read, write)| SignalDelivery::with_pipe(read, write, SignalOnly::default(), wanted));
@@ -118,10 +119,7 @@ impl Server<'_> {
     fn wait(&self) -> bool {
         let left = self.held.first().map(|(_, at)| (*at + SPREAD).saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
-        let mut fds = [
-            PollFd::new(&self.program, PollFlags::IN),
-            PollFd::new(self.signals.get_read(), PollFlags::IN),
-        ];
+        let mut fds = [PollFd::new(&self.program, PollFlags::IN), PollFd::new(self.signals.get_read(), PollFlags::IN)];
         poll(&mut fds, left.as_ref()).is_ok() && !fds[0].revents().is_empty()
     }
 
