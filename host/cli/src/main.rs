@@ -24,6 +24,12 @@ use crate::shell::output;
 fn main() -> ExitCode {
     // One line: a backtrace is of no use to the user.
     std::panic::set_hook(Box::new(|panic| output::note(format_args!("this is a bug: {panic}"))));
+    // Each thread would reserve 64 MiB of address space, which may be limited.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: no other thread allocates yet.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 1);
+    }
     if let Err(error) = process::signals::set_dispositions() {
         return fail(&error);
     }

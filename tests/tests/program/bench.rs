@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 
 use halfopen::{Breaker, Host, Policy};
@@ -157,7 +157,12 @@ impl Bench {
 pub fn ran(command: &mut Command) -> Ran {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it writes UTF-8");
-    Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+    Ran { code: code(output.status), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// The exit status as shells give it: 128 + n for a process that signal n killed.
+pub fn code(status: ExitStatus) -> i32 {
+    status.code().or(status.signal().map(|signal| 128 + signal)).expect("it has ended")
 }
 
 /// Starts a command with a limit that it cannot raise.
@@ -176,6 +181,27 @@ pub fn ignoring(command: &mut Command, signal: i32) -> &mut Command {
     };
     // SAFETY: `ignore` does nothing but that.
     unsafe { command.pre_exec(ignore) }
+}
+
+/// Sends a signal to a process, or to a group by its negative number.
+pub fn kill(target: i32, signal: i32) {
+    // SAFETY: kill has no memory-related preconditions.
+    unsafe { libc::kill(target, signal) };
+}
+
+pub fn pid(child: &Child) -> i32 {
+    i32::try_from(child.id()).unwrap()
+}
+
+/// The children of a process, by their numbers.
+pub fn children(pid: i32) -> Vec<i32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+/// A process and all that descend from it.
+pub fn family(pid: i32) -> Vec<i32> {
+    std::iter::once(pid).chain(children(pid).into_iter().flat_map(family)).collect()
 }
 
 pub fn with_program_on_path(command: &mut Command) -> &mut Command {
@@ -232,16 +258,7 @@ pub fn all(transcripts: impl IntoIterator<Item = String>) -> String {
 /// Starts a command with the signals of a terminal's foreground, also where the tests run in the background.
 fn with_default_signals(command: &mut Command) {
     let restore = || {
-        for signal in [
-            libc::SIGHUP,
-            libc::SIGINT,
-            libc::SIGQUIT,
-            libc::SIGTERM,
-            libc::SIGUSR1,
-            libc::SIGUSR2,
-            libc::SIGCHLD,
-            libc::SIGXFSZ,
-        ] {
+        for signal in 1..=libc::SIGRTMAX() {
             // SAFETY: setting a signal back to its default is allowed between fork and exec.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }

@@ -50,7 +50,7 @@ fn the_version_is_that_of_the_crate() {
 #[test]
 fn faults_of_the_command_line_name_the_remedy() {
     let bench = Bench::with_records();
-    let faults: [&[&str]; 21] = [
+    let faults: [&[&str]; 22] = [
         &["--stor", "memory", "status"],
         &["statu"],
         &["status", "--jsn"],
@@ -58,6 +58,7 @@ fn faults_of_the_command_line_name_the_remedy() {
         &["reset"],
         &["force", "pay", "shut"],
         &["force", "pay", "open", "--lasting", "10"],
+        &["force", "pay", "open", "--lasting", "10M"],
         &["history", "pay", "--limit", "many"],
         &["policy", "set", "pay"],
         &["policy", "shw"],

@@ -69,7 +69,8 @@ fn a_disk_without_room_is_reported_as_full() {
     for options in ["size=8k", "size=16k", "size=32k", "size=48k", "size=1m,nr_inodes=2"] {
         let mut shell = Command::new("unshare");
         bench.surround(&mut shell);
-        let script = format!("mount -t tmpfs -o {options} tmpfs disk && exec halfopen --store disk/store.db reset pay");
+        let script =
+            format!("mount -t tmpfs -o {options} tmpfs disk && exec halfopen --store $PWD/disk/store.db reset pay");
         let refusal = bench.refused_of(
             with_program_on_path(&mut shell).args(["-rm", "sh", "-c", &script]),
             &format!("reset pay (a disk of {options})"),
@@ -77,4 +78,44 @@ fn a_disk_without_room_is_reported_as_full() {
         found.push(refusal);
     }
     insta::assert_snapshot!(all(found));
+}
+
+/// Starts a command that can make no memory executable, as a hardened service does; fails where the system has no such limit.
+#[cfg(target_os = "linux")]
+fn without_executable_memory(command: &mut Command) -> &mut Command {
+    use std::os::unix::process::CommandExt as _;
+    let refuse = || {
+        // SAFETY: this prctl takes plain numbers.
+        let refused = unsafe { libc::prctl(libc::PR_SET_MDWE, libc::PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) } == 0;
+        refused.then_some(()).ok_or_else(std::io::Error::last_os_error)
+    };
+    // SAFETY: `refuse` makes one system call and nothing else.
+    unsafe { command.pre_exec(refuse) }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_engine_that_gets_no_memory_is_named_as_the_fault() {
+    let bench = Bench::with_records();
+    let words: [&[&str]; 2] = [&["run", "pay", "--", "touch", "started"], &["status"]];
+    let fail_open = ["run", "--on-store-error", "fail-open", "pay", "--", "echo", "started"];
+    let mut refusals = Vec::new();
+    for args in words {
+        let shown = args.join(" ");
+        let mut small = bench.command(args);
+        let small = limited(&mut small, Resource::As, 100 << 20);
+        refusals.push(bench.refused_of(small, &format!("{shown} (100 MiB of address space)")));
+        let mut hardened = bench.command(args);
+        if without_executable_memory(&mut hardened).output().is_err() {
+            eprintln!("not tried: this system cannot forbid executable memory");
+            continue;
+        }
+        refusals.push(bench.refused_of(&mut hardened, &format!("{shown} (no executable memory)")));
+        let ran = ran(without_executable_memory(&mut bench.command(&fail_open)));
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "started\n"), "{ran:?}");
+    }
+    let ran = ran(limited(&mut bench.command(&fail_open), Resource::As, 100 << 20));
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "started\n"), "{ran:?}");
+    assert!(refusals.iter().all(|refusal| refusal.contains("[78]")), "{refusals:?}");
+    insta::assert_snapshot!(all(refusals));
 }

@@ -9,6 +9,7 @@ mod names;
 mod operators;
 mod outages;
 mod policies;
+mod processes;
 mod replay;
 mod run;
 mod signals;

@@ -122,7 +122,7 @@ fn a_store_that_is_not_available_is_not_waited_for() {
     place.away();
     let ran = place.run(&["run", "--wait", "pay", "--", "true"]);
     assert_eq!((ran.code, ran.stderr.lines().count()), (69, 1), "{ran:?}");
-    assert!(ran.stderr.contains("--wait waits for the dependency, not for the store: "), "{ran:?}");
+    assert!(ran.stderr.contains("--wait waits for the dependency, not for the store (see --store-retry): "), "{ran:?}");
 }
 
 #[test]
@@ -139,4 +139,22 @@ fn an_operators_act_in_an_outage_fails_without_later_effect() {
     assert_eq!(place.run(&["run", "pay", "--", "true"]).code, 0);
     let seen = breaker.inspect().unwrap();
     assert!(seen.forced.is_none() && breaker.history(10).unwrap() == before, "{seen:?}");
+}
+
+#[test]
+fn a_store_that_is_away_for_a_moment_is_retried() {
+    let place = Movable::new();
+    place.breaker(&policy());
+    place.away();
+    let mut child = place.command(&["run", "--store-retry", "1h", "pay", "--", "touch", "started"]).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(child.try_wait().unwrap().is_none() && !place.bench.path("started").exists());
+    place.back();
+    assert!(child.wait().unwrap().success() && place.bench.path("started").exists());
+
+    place.away();
+    for (choice, code) in [("fail-closed", 69), ("fail-open", 0)] {
+        let ran = place.run(&["run", "--store-retry", "100ms", "--on-store-error", choice, "pay", "--", "true"]);
+        assert_eq!((ran.code, ran.stderr.lines().count()), (code, 1), "{ran:?}");
+    }
 }

@@ -131,6 +131,7 @@ fn a_policy_that_is_shown_can_be_set() {
 
 #[test]
 fn a_key_without_unit_takes_a_duration() {
+    assert_eq!(Bench::new().run(&["policy", "set", "pay", "open=10M"]).code, 65, "months, or minutes?");
     let bench = Bench::new();
     let file = bench.write("policy.toml", "open = \"15m\"\nopen_max = \"2h\"\nwindow = \"1m\"\n");
     assert_eq!(bench.run(&["policy", "set", "pay", &file, "lease=10s"]).code, 0);
@@ -155,4 +156,18 @@ fn unset_gives_the_default_policy_back() {
     );
     let last = run(&["history", "pay", "--limit", "1", "--json"]).stdout;
     assert!(last.contains(r#""reason":"configured","by":"ops","note":"as before""#), "{last}");
+}
+
+#[test]
+fn a_byte_order_mark_in_a_file_is_skipped() {
+    let bench = Bench::new();
+    for (name, text) in [("policy.toml", "probes = 7\r\n"), ("policy.json", "{\"probes\": 7}")] {
+        let file = bench.write(name, format!("\u{feff}{text}"));
+        let ran = bench.run(&["--default-policy", &file, "policy", "show"]);
+        assert!(ran.code == 0 && ran.stdout.contains("probes = 7"), "{ran:?}");
+        assert_eq!(bench.run(&["policy", "set", "pay", &file]).code, 0);
+    }
+    let replay = "{\"scenario\": \"one step\"}\n{\"at\": 1, \"do\": \"acquire\", \"expect\": \"proceed\"}\n";
+    let file = bench.write("replay.jsonl", format!("\u{feff}{replay}"));
+    assert_eq!(bench.run(&["replay", &file]).code, 0);
 }

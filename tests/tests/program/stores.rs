@@ -189,3 +189,53 @@ fn fail_open_starts_the_command_although_the_store_fails() {
         assert!(ran.stderr.contains("without recording its outcome (fail-open)"), "{ran:?}");
     }
 }
+
+#[test]
+fn an_address_with_white_space_at_an_end_is_refused() {
+    let bench = Bench::with_records();
+    let addresses = ["\n", "\r", " "].map(|end| format!("sqlite:{}{end}", bench.at("store.db")));
+    let others = ["postgres://localhost/app\n", " etcd://localhost", "memory\n"].map(str::to_owned);
+    let refusals = addresses.iter().chain(&others).map(|address| {
+        let mut command = bench.command(&["run", "pay", "--", "touch", "started"]);
+        bench.refused_of(command.env("HALFOPEN_STORE", address), &format!("run pay (HALFOPEN_STORE={address:?})"))
+    });
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn no_file_is_made_where_none_was_meant() {
+    let bench = Bench::with_records();
+    let addresses = ["new.db", "sqlite:new.db", "./inside/new.db", "sqlite://new.db", "sqlite:///tmp/new.db"];
+    let refusals: Vec<String> = addresses.iter().flat_map(|address| refused_with(&bench, address)).collect();
+    assert_eq!(bench.run(&["--store", "store.db", "run", "pay", "--", "true"]).code, 75, "a store that exists is used");
+    insta::assert_snapshot!(all(refusals));
+}
+
+#[test]
+fn a_store_with_two_names_is_refused() {
+    let bench = Bench::with_records();
+    fs::hard_link(bench.store(), bench.path("other.db")).unwrap();
+    insta::assert_snapshot!(all(["store.db", "other.db"]
+        .iter()
+        .flat_map(|name| refused_with(&bench, &bench.at(name)))));
+    fs::remove_file(bench.path("other.db")).unwrap();
+    assert_eq!(bench.run(&["status"]).code, 0);
+}
+
+/// Only where this user may mount one: as the superuser of a namespace.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_store_mounted_as_a_single_file_is_refused() {
+    let bench = Bench::with_records();
+    fs::create_dir(bench.path("inside")).unwrap();
+    bench.write("inside/store.db", "");
+    let mut shell = Command::new("unshare");
+    bench.surround(&mut shell);
+    let script = "mount --bind store.db inside/store.db || exit 9; exec halfopen --store inside/store.db reset pay";
+    let command = crate::bench::with_program_on_path(shell.args(["-rm", "sh", "-c", script]));
+    if ran(command).code == 9 {
+        eprintln!("not tried: this user may not mount a file");
+        return;
+    }
+    insta::assert_snapshot!(bench.refused_of(command, "--store inside/store.db reset pay (store.db mounted there)"));
+}

@@ -73,3 +73,30 @@ fn a_waiting_command_is_started_when_the_dependency_heals() {
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "started\n", ""));
     assert_eq!(breaker.inspect().unwrap().state, State::Closed);
 }
+
+#[test]
+fn a_waiting_command_notices_a_reset_in_a_few_seconds() {
+    let bench = Bench::with_records();
+    let mut command = bench.command(&["run", "--wait", "pay", "--", "echo", "started"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    // Longer than the test is patient.
+    assert_eq!(line, "halfopen: pay: the breaker is open; retrying in 1h\n");
+    bench.host().breaker("pay").reset("").unwrap();
+    assert!(child.wait().unwrap().success());
+    line.clear();
+    stderr.read_line(&mut line).unwrap();
+    assert_eq!(line, "", "one line for one wait");
+}
+
+#[test]
+fn a_wait_ends_with_what_is_forced() {
+    let bench = Bench::new();
+    let breaker = bench.host().breaker("pay");
+    breaker.configure(&policy().open_ms(halfopen_tests::breakers::LONG_MS).jitter_percent(50), "").unwrap();
+    breaker.force(Mode::Open, Some(std::time::Duration::from_millis(2_500)), "").unwrap();
+    let ran = bench.run(&["run", "--wait", "--max-wait", "2500ms", "pay", "--", "echo", "started"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "started\n"), "{ran:?}");
+}

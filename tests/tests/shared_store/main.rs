@@ -70,8 +70,9 @@ fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
         };
         Trial::test(name, test).with_kind(kind.name)
     }));
-    let others: [Named; 4] = [
+    let others: [Named; 5] = [
         ("the_program_runs_shows_and_replays_and_shows_no_password", program::runs_shows_and_replays),
+        ("the_program_holds_no_connection_while_its_command_runs", program::holds_no_connection_while_the_command_runs),
         (
             "far_away_healthy_calls_wait_for_nothing_between_looks_and_all_are_counted",
             slow::healthy_calls_wait_for_nothing_between_looks_and_all_are_counted,

@@ -18,6 +18,7 @@ pub use self::component::ComponentCommand;
 pub use self::operate::{Acting, Force, ForceMode, Forget, History, PolicyCommand, Prune, Reset, Status};
 pub use self::replay::{EngineChoice, Replay};
 pub use self::run::{OnStoreError, Run};
+pub use self::values::duration;
 use crate::{demo, exit};
 
 /// A circuit breaker for callers that share a dependency and nothing else.

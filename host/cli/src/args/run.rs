@@ -11,15 +11,20 @@ use crate::exit;
 
 /// Run a command only if its dependency may be called.
 ///
-/// The command gets the program's streams and signals, and its exit status becomes the program's. Exit status 0 is
-/// reported as success, any other as failure. A command that fails after it, or halfopen, got a signal to end (SIGINT,
-/// SIGTERM, SIGHUP, SIGQUIT) is reported as ignored: its exit status says nothing about the dependency.
+/// The command gets the program's streams and signals, and the program ends as the command does: with its exit status, or
+/// by its signal. Exit status 0 is reported as success, any other as failure. A command that fails after halfopen got a
+/// signal to end (SIGINT, SIGTERM, SIGHUP, SIGQUIT), or that ends by a signal that halfopen got, is reported as ignored:
+/// that says nothing about the dependency. When halfopen is killed, the command is killed too.
 ///
 /// When the store is not available at the end, the report is retried: that of a probe until its lease has ended, any other
 /// for 10 seconds, and not after a signal. The exit status is the command's in any case.
 ///
 /// The command's environment holds HALFOPEN_DEPENDENCY, HALFOPEN_ROLE ("call" or "probe") and, for a probe, HALFOPEN_TOKEN:
-/// a number that only ever rises, for use as a fencing token.
+/// a number that only ever rises, for use as a fencing token. To the file HALFOPEN_RETRY_AFTER_FILE a command that fails may
+/// write the time that the dependency asks to be left alone: seconds or a date, as in the header Retry-After, or "2m".
+///
+/// The result of a probe that takes longer than the policy's probe_max_ms (1 minute by default) does not count. For jobs that
+/// run longer, such as those of cron: halfopen policy set DEPENDENCY probe_max=15m
 #[derive(Debug, Args)]
 #[command(after_long_help = exit::help())]
 pub struct Run {
@@ -43,6 +48,10 @@ pub struct Run {
     #[arg(long, value_name = "DURATION", value_parser = duration, requires = "wait")]
     pub max_wait: Option<Duration>,
 
+    /// The time for which to retry the acquire while the store is not available ("10s")
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub store_retry: Option<Duration>,
+
     /// Write only errors to stderr
     #[arg(long, short)]
     pub quiet: bool,
@@ -51,9 +60,13 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "CHOICE", default_value_t)]
     pub on_store_error: OnStoreError,
 
-    /// The caller's name, kept with a lease and with a failure [default: "COMMAND (pid N)"]
+    /// The caller's name, kept with a lease and with a failure [default: "COMMAND@MACHINE (pid N)"]
     #[arg(long, value_name = "NAME")]
     pub caller: Option<String>,
+
+    /// Keep no cause with a failure, and no name of the command or the machine
+    #[arg(long)]
+    pub redact: bool,
 
     /// The dependency that the command calls
     #[arg(value_name = "DEPENDENCY")]

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 /// Reads a length of time.
 pub fn duration(text: &str) -> Result<Duration, String> {
+    if text.contains('M') {
+        return Err("M stands for months; write minutes as m: 10m".to_owned());
+    }
     match humantime::parse_duration(text) {
         Ok(length) if length < Duration::from_millis(1) => Err("it must be at least 1ms".to_owned()),
         // Far beyond every limit, and small enough for any clock.

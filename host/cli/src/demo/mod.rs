@@ -65,7 +65,7 @@ pub fn run() -> anyhow::Result<u8> {
 }
 
 fn code_of(arrived: Arrived) -> u8 {
-    u8::try_from(128 + arrived.signal.as_raw()).unwrap_or(u8::MAX)
+    u8::try_from(128 + arrived.signal).unwrap_or(u8::MAX)
 }
 
 fn show(signals: &Receiver<Arrived>) -> anyhow::Result<u8> {

@@ -45,7 +45,7 @@ const TABLE: &[(&str, &str)] = &[
     ("74", "reading or writing failed"),
     ("75", "run: deferred; the command was not started; retry later"),
     ("77", "permission denied: a store or file that is read-only, or no file to write to"),
-    ("78", "configuration: no HOME, or a store that a later release has written"),
+    ("78", "configuration: no HOME, a store of a later release, or too little or no executable memory for the engine"),
     ("124", "run: the time limit of --timeout ended the command"),
     ("126", "run: the command was found but cannot be executed"),
     ("127", "run: the command was not found"),

@@ -65,7 +65,7 @@ fn of_component(error: &ComponentError) -> Code {
         ComponentError::Unreadable { .. } => Code::NoInput,
         ComponentError::OtherHash { .. } => Code::Denied,
         ComponentError::InvalidPin { .. } => Code::Usage,
-        ComponentError::Engine { .. } => Code::Internal,
+        ComponentError::Engine { .. } => Code::Config,
         _ => Code::Data,
     }
 }

@@ -17,9 +17,22 @@ pub fn of(global: &Global) -> anyhow::Result<String> {
             let message = format!("a store in memory ends with this program; it is for `replay`: {GIVE_A_STORE}");
             Err(Failure::error(Code::Usage, message))
         }
-        Some(address) => Ok(address.clone()),
+        Some(address) => existing_where_relative(address),
         None => own_store(),
     }
+}
+
+/// The address, unless it is a relative path of no file: a crontab or a service would make its own store in its own folder.
+fn existing_where_relative(address: &str) -> anyhow::Result<String> {
+    let path = address.strip_prefix("sqlite:").or_else(|| (!address.contains(':')).then_some(address));
+    if let (Some(path), Ok(folder)) = (path.map(str::trim).filter(|path| !path.is_empty()), std::env::current_dir())
+        && !folder.join(path).exists()
+        && Path::new(path).is_relative()
+    {
+        let message = format!("there is no store {path} in {}; to make one, give a full path", folder.display());
+        return Err(Failure::error(Code::NoInput, message));
+    }
+    Ok(address.to_owned())
 }
 
 /// The store in the user's state folder, which is made where it is missing.

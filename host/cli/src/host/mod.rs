@@ -2,7 +2,10 @@
 
 mod address;
 
+use std::sync::Arc;
+
 use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError};
+use rustix::process::{Resource, getrlimit};
 
 use crate::args::Global;
 use crate::exit::{Code, Failure};
@@ -10,6 +13,9 @@ use crate::policy_file::PolicyFile;
 
 /// The longest name of a namespace, in bytes, as for dependencies.
 const LONGEST_NAMESPACE: usize = 256;
+
+/// The address space that the engine is sure to get by with, in bytes. Where memory runs out, the process is aborted.
+const ADDRESS_SPACE: u64 = 256 << 20;
 
 /// The host for commands that only read.
 pub fn open(global: &Global) -> anyhow::Result<Host> {
@@ -21,27 +27,45 @@ pub fn open_for(global: &Global, by: Option<&str>) -> anyhow::Result<Host> {
     build(global, |builder| builder.operator(&by.map_or_else(user_at_host, str::to_owned)))
 }
 
-/// The host for `run`.
-pub fn open_for_run(global: &Global, on_store_error: OnStoreError) -> anyhow::Result<Host> {
-    build(global, |builder| builder.on_store_error(on_store_error))
+/// Opens a host for `run`, from options that were read once.
+pub type Opener = Arc<dyn Fn(OnStoreError) -> anyhow::Result<Host> + Send + Sync>;
+
+/// What opens the host for `run`: for its acquire, for each renewal, and for its report.
+pub fn opener(global: &Global) -> anyhow::Result<Opener> {
+    let (address, namespace) = (address::of(global)?, namespace(global)?.to_owned());
+    let (component, file) = (component(global)?, default_policy(global)?);
+    Ok(Arc::new(move |on_store_error| {
+        let builder = Host::builder().address(&address).namespace(&namespace).on_store_error(on_store_error);
+        finish(builder.component(component.clone()), file.as_ref())
+    }))
 }
 
 /// The host without a store of its own, for the default policy.
 pub fn in_memory(global: &Global) -> anyhow::Result<Host> {
-    let builder = Host::builder().address("memory");
-    finish(builder, global)
+    let builder = Host::builder().address("memory").component(component(global)?);
+    finish(builder, default_policy(global)?.as_ref())
 }
 
 fn build(global: &Global, options: impl FnOnce(HostBuilder) -> HostBuilder) -> anyhow::Result<Host> {
     let builder = Host::builder().address(&address::of(global)?).namespace(namespace(global)?);
-    finish(options(builder), global)
+    finish(options(builder).component(component(global)?), default_policy(global)?.as_ref())
 }
 
-fn finish(builder: HostBuilder, global: &Global) -> anyhow::Result<Host> {
-    let file = global.default_policy.as_deref().map(PolicyFile::read).transpose()?;
-    let default_policy = file.as_ref().map(PolicyFile::policy).unwrap_or_default();
-    let builder = builder.component(component(global)?).default_policy(default_policy);
-    builder.build().map_err(|error| match (error, &file) {
+fn default_policy(global: &Global) -> anyhow::Result<Option<PolicyFile>> {
+    global.default_policy.as_deref().map(PolicyFile::read).transpose()
+}
+
+fn finish(builder: HostBuilder, file: Option<&PolicyFile>) -> anyhow::Result<Host> {
+    if let Some(limit) = getrlimit(Resource::As).current.filter(|limit| *limit < ADDRESS_SPACE) {
+        let message = format!(
+            "the address space is limited to {} MiB, and the engine needs {}; raise the limit (ulimit -v)",
+            limit >> 20,
+            ADDRESS_SPACE >> 20
+        );
+        return Err(Failure::error(Code::Config, message));
+    }
+    let builder = builder.default_policy(file.map(PolicyFile::policy).unwrap_or_default());
+    builder.build().map_err(|error| match (error, file) {
         (OpenError::InvalidPolicy(faults), Some(file)) => file.refused(&faults),
         (error, _) => error.into(),
     })

@@ -27,5 +27,8 @@ pub fn read(path: &Path) -> anyhow::Result<String> {
     if bytes.len() as u64 > LARGEST {
         return Err(Failure::error(Code::Data, format!("policy file {place}: it is larger than 1 MiB")));
     }
-    String::from_utf8(bytes).map_err(|_| Failure::error(Code::Data, format!("policy file {place}: it is not UTF-8")))
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::error(Code::Data, format!("policy file {place}: it is not UTF-8")))?;
+    // Some editors begin a file with a byte order mark.
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }

@@ -38,7 +38,8 @@ pub fn expand_entry(key: String, value: Value) -> (String, Value) {
 
 /// A duration of whole milliseconds; none for any other text.
 fn millis(text: &str) -> Option<u64> {
-    let duration = humantime::parse_duration(text).ok()?;
+    // M stands for months, and is meant for minutes.
+    let duration = humantime::parse_duration(text).ok().filter(|_| !text.contains('M'))?;
     let is_whole = duration.subsec_nanos().is_multiple_of(1_000_000);
     u64::try_from(duration.as_millis()).ok().filter(|_| is_whole)
 }

@@ -5,35 +5,84 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 
 use anyhow::Context as _;
-use rustix::process::Signal;
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::{Cause, Origin};
+
+use super::inherited::{is_ignored, set_ignored};
+use super::tree;
 
 /// A signal that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived {
     /// The signal.
-    pub signal: Signal,
-    /// Whether a process sent it. The terminal and the kernel send to the whole foreground group.
-    pub sent_by_process: bool,
+    pub signal: i32,
+    /// Whether the terminal sent it: then the whole foreground group has it.
+    pub from_terminal: bool,
 }
 
-impl Arrived {
-    /// Whether the program ends by it.
-    pub fn ends_the_program(self) -> bool {
-        matches!(self.signal, Signal::HUP | Signal::INT | Signal::QUIT | Signal::TERM)
+impl From<Origin> for Arrived {
+    fn from(origin: Origin) -> Self {
+        // Of a process in another namespace there is no number: the cause alone tells a process from the kernel.
+        let from_terminal = origin.cause == Cause::Kernel && TERMINAL.contains(&origin.signal);
+        Arrived { signal: origin.signal, from_terminal }
     }
 }
 
+impl Arrived {
+    /// Whether the program ends by it, where no command runs: whether that is the default action.
+    pub fn ends_the_program(self) -> bool {
+        !self.stops_the_program() && ![libc::SIGCONT, libc::SIGURG, libc::SIGWINCH].contains(&self.signal)
+    }
+
+    /// Whether it stops the program, until SIGCONT.
+    pub fn stops_the_program(self) -> bool {
+        [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&self.signal)
+    }
+
+    /// Whether it asks the program to end, so that a failure says nothing about the dependency.
+    pub fn asks_to_end(self) -> bool {
+        [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM].contains(&self.signal)
+    }
+}
+
+/// The signals that a terminal sends.
+const TERMINAL: [i32; 8] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGWINCH,
+    libc::SIGCONT,
+];
+
+/// The signals that no handler may get (SIGKILL, SIGSTOP), that mean a fault of the process itself, or that the program
+/// handles itself.
+const NOT_FORWARDED: [i32; 8] = [
+    libc::SIGKILL,
+    libc::SIGSTOP,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGSEGV,
+    libc::SIGCHLD,
+    libc::SIGXFSZ,
+];
+
 /// The signals that a command gets too.
-const FORWARDED: [Signal; 6] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::USR1, Signal::USR2];
+pub(super) fn forwarded() -> impl Iterator<Item = i32> {
+    // The numbers in between are those of the C library.
+    let all = (1..32).chain(libc::SIGRTMIN()..=libc::SIGRTMAX());
+    all.filter(|signal| !NOT_FORWARDED.contains(signal))
+}
 
 /// Sets the dispositions that the program needs.
 pub fn set_dispositions() -> anyhow::Result<()> {
     // Some daemons start their children with SIGCHLD ignored: the system would then reap a command before its status is
     // read. The command starts with the default too; POSIX does not promise that an ignored SIGCHLD is inherited.
-    // SAFETY: setting a signal to its default has no preconditions.
-    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    set_ignored(libc::SIGCHLD, false);
     if !is_ignored(libc::SIGXFSZ) {
         // With a handler, a write beyond the limit of a file's size returns an error. An ignored signal would do that too,
         // but the command would inherit it.
@@ -43,13 +92,19 @@ pub fn set_dispositions() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// From now on sends each signal that `run` forwards as an event, except a signal that the program was started to ignore
-/// (as by nohup): with a handler, the command would no longer ignore it.
-pub fn forwarded<T: Send + 'static>(
+/// From now on sends each signal that `run` forwards as an event, and reaps children.
+pub(super) fn forward<T: Send + 'static>(
     to: Sender<T>,
     event: impl Fn(Arrived) -> T + Send + 'static,
 ) -> anyhow::Result<()> {
-    watch(&FORWARDED, to, event)
+    watch(forwarded().chain([libc::SIGCHLD]), move |arrived| match arrived.signal {
+        // Process 1 gets the orphans of all others.
+        libc::SIGCHLD => {
+            while let Ok(Some(_)) = tree::reap() {}
+            true
+        }
+        _ => to.send(event(arrived)).is_ok(),
+    })
 }
 
 /// From now on sends the signals to end as events.
@@ -57,36 +112,44 @@ pub fn end_requests<T: Send + 'static>(
     to: Sender<T>,
     event: impl Fn(Arrived) -> T + Send + 'static,
 ) -> anyhow::Result<()> {
-    watch(&[Signal::HUP, Signal::INT, Signal::TERM], to, event)
+    watch([libc::SIGHUP, libc::SIGINT, libc::SIGTERM], move |arrived| to.send(event(arrived)).is_ok())
 }
 
-fn watch<T: Send + 'static>(
-    signals: &[Signal],
-    to: Sender<T>,
-    event: impl Fn(Arrived) -> T + Send + 'static,
+/// Passes each signal on while `pass` returns true. A signal that the program was started to ignore (as by nohup) stays
+/// ignored: with a handler, the command would no longer ignore it.
+fn watch(
+    signals: impl IntoIterator<Item = i32>,
+    mut pass: impl FnMut(Arrived) -> bool + Send + 'static,
 ) -> anyhow::Result<()> {
-    let wanted: Vec<i32> = signals.iter().map(|signal| signal.as_raw()).filter(|raw| !is_ignored(*raw)).collect();
+    let wanted: Vec<i32> = signals.into_iter().filter(|signal| !is_ignored(*signal)).collect();
     let mut arriving = SignalsInfo::<WithOrigin>::new(wanted).context("cannot listen for signals")?;
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
-            for origin in arriving.forever() {
-                let Some(signal) = Signal::from_named_raw(origin.signal) else { continue };
-                let sent_by_process = origin.process.is_some_and(|process| process.pid != 0);
-                if to.send(event(Arrived { signal, sent_by_process })).is_err() {
-                    return;
-                }
-            }
+            let own = i32::try_from(std::process::id()).unwrap_or_default();
+            // A write to a closed pipe sends SIGPIPE in the name of the process that writes.
+            let others = arriving.forever().filter(|origin| origin.process.is_none_or(|sender| sender.pid != own));
+            let _ = others.map(Arrived::from).try_for_each(|arrived| pass(arrived).then_some(()));
         })
         .context("cannot start a thread for signals")?;
     Ok(())
 }
 
-fn is_ignored(signal: i32) -> bool {
-    // SAFETY: without a new action, sigaction only writes the present one into `present`, which is valid for writes;
-    // all-zero bytes are a valid value of that plain struct.
-    unsafe {
-        let mut present: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, std::ptr::null(), &mut present) == 0 && present.sa_sigaction == libc::SIG_IGN
+/// Stops the program, as the signal does by default: a shell sees its job stop.
+pub(super) fn stop_by(arrived: Arrived) {
+    if arrived.stops_the_program() {
+        // SAFETY: raise has no memory-related preconditions.
+        unsafe { libc::raise(libc::SIGSTOP) };
     }
+}
+
+/// Ends the program as the signal ends a process, without a core dump. Returns where it does not, as in process 1.
+pub fn die_of(signal: i32) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    let no_core = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, no_core);
+    set_ignored(signal, false);
+    // SAFETY: raise has no memory-related preconditions.
+    unsafe { libc::raise(signal) };
 }

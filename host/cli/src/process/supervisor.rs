@@ -1,18 +1,17 @@
 //! Work, sleep and commands that a signal can end.
 
-use std::fs::File;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
-
+use super::keeper::{Keeper, Response};
 use super::signals::{self, Arrived};
 
 /// An event that the supervisor waits for.
 pub(super) enum Event {
     Signal(Arrived),
-    /// The command has ended and can be reaped.
-    Ended,
+    Keeper(Response),
+    /// The keeper has ended.
+    KeeperGone,
     /// The work of [`Supervisor::during`] has ended.
     WorkDone,
 }
@@ -26,42 +25,54 @@ pub enum Interruptible<T> {
     /// The work is done.
     Done(T),
     /// A signal to end came first. Without a result the work is still under way.
-    Interrupted { signal: Signal, result: Option<T> },
+    Interrupted { signal: i32, result: Option<T> },
 }
 
 /// Runs work and commands, and sleeps, while it listens for signals.
 pub struct Supervisor {
     pub(super) sender: Sender<Event>,
-    pub(super) events: Receiver<Event>,
-    /// Whether commands get a process group of their own. With a terminal they must stay in its foreground group; without
-    /// one, the time limit ends the whole group, with all processes that the command has started.
-    pub(super) own_group: bool,
+    events: Receiver<Event>,
 }
 
 impl Supervisor {
     /// Starts listening for signals. From now on they no longer end the program by themselves.
     pub fn new() -> anyhow::Result<Self> {
         let (sender, events) = mpsc::channel();
-        signals::forwarded(sender.clone(), Event::Signal)?;
-        Ok(Supervisor { sender, events, own_group: File::open("/dev/tty").is_err() })
+        signals::forward(sender.clone(), Event::Signal)?;
+        Ok(Supervisor { sender, events })
+    }
+
+    /// Listens to a keeper too.
+    pub fn listen(&self, keeper: &Keeper) -> anyhow::Result<()> {
+        let sender = self.sender.clone();
+        let pass =
+            move |response: Option<Response>| drop(sender.send(response.map_or(Event::KeeperGone, Event::Keeper)));
+        Ok(keeper.listen(pass)?)
+    }
+
+    /// The next event; none when that time has come.
+    pub(super) fn next(&self, until: Option<Instant>) -> Option<Event> {
+        match until {
+            Some(until) => self.events.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
+            None => self.events.recv().ok(),
+        }
     }
 
     /// Sleeps, unless a signal to end arrives: then returns that signal.
-    pub fn sleep(&self, length: Duration) -> Option<Signal> {
+    pub fn sleep(&self, length: Duration) -> Option<i32> {
         // A wait that no clock can hold is cut to a year.
         let until = Instant::now() + length.min(Duration::from_secs(365 * 86_400));
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.events.recv_timeout(left) {
-                Ok(Event::Signal(arrived)) if arrived.ends_the_program() => return Some(arrived.signal),
-                Ok(_) => {}
-                Err(_) => return None,
+            match self.next(Some(until))? {
+                Event::Signal(arrived) if arrived.ends_the_program() => return Some(arrived.signal),
+                Event::Signal(arrived) => signals::stop_by(arrived),
+                _ => {}
             }
         }
     }
 
     /// The signal to end that has arrived, if one has.
-    pub fn end_signal(&self) -> Option<Signal> {
+    pub fn end_signal(&self) -> Option<i32> {
         self.sleep(Duration::ZERO)
     }
 
@@ -79,22 +90,19 @@ impl Supervisor {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        let mut ending: Option<(Signal, Instant)> = None;
+        let mut ending: Option<(i32, Instant)> = None;
         loop {
-            let event = match ending {
-                None => self.events.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some((_, until)) => self.events.recv_timeout(until.saturating_duration_since(Instant::now())),
-            };
-            match (event, ending) {
-                (Ok(Event::Signal(arrived)), None) if arrived.ends_the_program() => {
+            match (self.next(ending.map(|(_, until)| until)), ending) {
+                (Some(Event::Signal(arrived)), None) if arrived.ends_the_program() => {
                     ending = Some((arrived.signal, Instant::now() + GRACE));
                 }
-                (Ok(Event::Signal(_) | Event::Ended), _) => {}
-                (Err(_), Some((signal, _))) => return Interruptible::Interrupted { signal, result: None },
-                (Ok(Event::WorkDone), Some((signal, _))) => {
+                (Some(Event::Signal(arrived)), _) => signals::stop_by(arrived),
+                (Some(Event::Keeper(_) | Event::KeeperGone), _) => {}
+                (None, Some((signal, _))) => return Interruptible::Interrupted { signal, result: None },
+                (Some(Event::WorkDone), Some((signal, _))) => {
                     return Interruptible::Interrupted { signal, result: result() };
                 }
-                (Ok(Event::WorkDone) | Err(_), None) => {
+                (Some(Event::WorkDone) | None, None) => {
                     return Interruptible::Done(result().expect("the worker has got its work"));
                 }
             }

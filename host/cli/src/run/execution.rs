@@ -1,109 +1,141 @@
 //! The command of a run: started, its lease renewed, its outcome reported.
 
 use std::ffi::OsStr;
-use std::process::Command;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::time::Duration;
 
-use halfopen::{Breaker, LeaseKeeper, Outcome, Report};
+use halfopen::{Outcome, Permit, PermitGuard, Report, State};
 
-use super::admission::Admitted;
 use super::report::{Delivery, deliver};
-use super::session::Session;
+use super::retry_after::{self, RetryAfterFile};
+use super::session::{End, Session};
 use super::start_error;
 use crate::exit::Code;
-use crate::process::{CommandError, Ended, TimeLimit};
+use crate::process::{Ended, Keeper, TimeLimit};
 use crate::shell::output::note;
 use crate::shell::text;
 
+/// A permit as plain data: what a permit's guard needs is closed while the command runs.
+struct Held {
+    permit: Permit,
+    /// The length of the lease, for a probe.
+    lease: Option<Duration>,
+}
+
 impl Session<'_> {
     /// Starts the command and reports its outcome; without a permit nothing is reported.
-    pub fn execute(&self, admitted: Option<(&Breaker, Admitted)>) -> anyhow::Result<u8> {
-        let probe = admitted.as_ref().is_some_and(|(_, admitted)| admitted.lease.is_some());
-        let token = admitted.as_ref().and_then(|(_, admitted)| admitted.guard.token());
-        let mut command = self.command(probe, token);
-        let keeper = admitted.as_ref().and_then(|(breaker, admitted)| self.keep(breaker, admitted));
+    pub fn execute(&self, keeper: &Keeper, guard: Option<PermitGuard>) -> anyhow::Result<End> {
+        let held = guard.map(|guard| Held { lease: guard.expires_in(), permit: guard.into_permit() });
+        let lease = held.as_ref().and_then(|held| Some((held.permit, held.lease?)));
+        let renewals = lease.map(|(permit, length)| self.renew(permit, length));
+        let file = RetryAfterFile::new();
+        let variables = self.variables(lease.and_then(|(permit, _)| permit.lease), file.as_ref());
         let limit = self.args.timeout.map(|timeout| TimeLimit { timeout, kill_after: self.args.kill_after });
-        let ended = match self.supervisor.run(&mut command, limit) {
+        let ended = match self.supervisor.run(keeper, variables, limit) {
             Ok(ended) => ended,
-            Err(error) => return Ok(self.without_outcome(&error)),
+            Err(error) => {
+                let code = self.not_started(&error);
+                held.inspect(|held| drop(self.deliver(held, &Report::new(Outcome::Ignored))));
+                return Ok(End::Status(code));
+            }
         };
-        drop(keeper);
-        if let Some((breaker, admitted)) = admitted {
-            self.report(breaker, admitted, &ended);
+        drop(renewals);
+        if ended.timed_out {
+            self.say(&format!("{}: the command was ended", self.cause(&ended)));
         }
-        Ok(if ended.timed_out { Code::TimedOut as u8 } else { ended.code() })
+        if let Some(held) = held {
+            self.report(&held, &ended, file.as_ref());
+        }
+        Ok(match ended.status.signal() {
+            _ if ended.timed_out => End::Status(Code::TimedOut as u8),
+            Some(signal) => End::Signal(signal),
+            None => End::Status(ended.code()),
+        })
     }
 
     fn name(&self) -> &OsStr {
         self.args.command.first().map(std::ffi::OsString::as_os_str).unwrap_or_default()
     }
 
-    fn command(&self, probe: bool, token: Option<u64>) -> Command {
-        let mut command = Command::new(self.name());
-        command
-            .args(self.args.command.iter().skip(1))
-            .env("HALFOPEN_DEPENDENCY", &self.args.dependency)
-            .env("HALFOPEN_ROLE", if probe { "probe" } else { "call" });
-        match token {
-            Some(token) => command.env("HALFOPEN_TOKEN", token.to_string()),
-            // This program may itself run under a probe, with that probe's token in its environment.
-            None => command.env_remove("HALFOPEN_TOKEN"),
-        };
-        command
+    /// The variables of the command. One without a value is removed: this program may itself run under a probe.
+    fn variables(&self, token: Option<u64>, file: Option<&RetryAfterFile>) -> Vec<(String, Option<String>)> {
+        let role = if token.is_some() { "probe" } else { "call" };
+        [
+            ("HALFOPEN_DEPENDENCY", Some(self.args.dependency.clone())),
+            ("HALFOPEN_ROLE", Some(role.to_owned())),
+            ("HALFOPEN_TOKEN", token.map(|token| token.to_string())),
+            (retry_after::VARIABLE, file.and_then(RetryAfterFile::path)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
     }
 
-    /// Renews the lease of a probe, and warns when it is lost.
-    fn keep(&self, breaker: &Breaker, admitted: &Admitted) -> Option<LeaseKeeper> {
-        let expires_in = admitted.lease?;
-        let (dependency, quiet) = (self.args.dependency.clone(), self.args.quiet);
-        Some(LeaseKeeper::start_with(breaker, admitted.guard.permit(), expires_in, move |why| {
-            if !quiet {
-                note(format_args!(
-                    "{dependency}: the probe's lease is lost ({why}); the command runs on, but its result will not count"
-                ));
-            }
-        }))
-    }
-
-    /// Writes why there is no outcome to report; returns the exit code. The permit is released when it is dropped.
-    fn without_outcome(&self, error: &CommandError) -> u8 {
-        let dependency = &self.args.dependency;
-        match error {
-            CommandError::NotStarted(error) => {
-                let (code, why) = start_error::explained(self.name(), error);
-                let name = self.name().to_string_lossy();
-                let name = text::shortened(&name);
-                note(format_args!("cannot start {name:?}: {why}; nothing was reported about {dependency}"));
-                code as u8
-            }
-            CommandError::StatusLost(error) => {
-                self.say_always(&format!(
-                    "the command was run, but its exit status is lost ({error}); nothing was reported"
-                ));
-                Code::Io as u8
-            }
-        }
+    /// Writes why the command was not started; returns the exit code.
+    fn not_started(&self, error: &io::Error) -> u8 {
+        let (code, why) = start_error::explained(self.name(), error);
+        let name = self.name().to_string_lossy();
+        let name = text::shortened(&name);
+        note(format_args!("cannot start {name:?}: {why}; nothing was reported about {}", self.args.dependency));
+        code as u8
     }
 
     /// Reports the outcome. The exit status stays the command's in any case.
-    fn report(&self, breaker: &Breaker, admitted: Admitted, ended: &Ended) {
+    fn report(&self, held: &Held, ended: &Ended, file: Option<&RetryAfterFile>) {
         let outcome = self.outcome(ended);
-        let Admitted { guard, lease } = admitted;
-        let permit = guard.into_permit();
-        if lease.is_none() && outcome == Outcome::Ignored {
+        if held.lease.is_none() && outcome == Outcome::Ignored {
             // It counts nowhere.
             return;
         }
-        // Written to the store at once: no later call of this process would carry it along.
-        let report = Report::new(outcome).took(ended.took).caller(self.caller()).cause(self.cause(ended));
+        let mut report = Report::new(outcome).took(ended.took).caller(self.caller());
+        if !self.args.redact {
+            report = report.cause(self.cause(ended));
+        }
+        match file.and_then(RetryAfterFile::read) {
+            Some(Ok(time)) => report = report.retry_after(time),
+            Some(Err(why)) => {
+                self.say(&format!("what the command wrote to {} is ignored: {why}", retry_after::VARIABLE))
+            }
+            None => {}
+        }
+        let delivery = self.deliver(held, &report);
+        if let Some(message) = delivery.explained(outcome, held.lease.is_some()) {
+            match delivery {
+                Delivery::Failed { .. } | Delivery::Unanswered => self.say_always(&message),
+                Delivery::AtOnce(_) | Delivery::Late { .. } => self.say(&(message + &self.remedy(held, ended))),
+            }
+        }
+        if let Some(receipt) = delivery.applied()
+            && receipt.state == State::Open
+            && matches!(outcome, Outcome::Failure | Outcome::Timeout)
+        {
+            let left = receipt.next_due.unwrap_or_default().saturating_sub(text::now());
+            let left = text::duration(Duration::from_millis(left));
+            self.say(&format!("the breaker is open now, after this failure ({}); retry in {left}", self.cause(ended)));
+        }
+    }
+
+    fn deliver(&self, held: &Held, report: &Report) -> Delivery {
         let attempt = || {
-            let (breaker, report) = (breaker.clone(), report.clone());
-            self.supervisor.during(move || breaker.report(permit, report))
+            let (permit, report) = (held.permit, report.clone());
+            // A store that does not open is an error of the report.
+            self.with_breaker(halfopen::OnStoreError::FailOpen, move |breaker| Ok(breaker.report(permit, report)))
         };
-        let delivery = deliver(attempt, lease, |pause| self.supervisor.sleep(pause).is_none());
-        let Some(message) = delivery.explained(outcome, lease.is_some()) else { return };
-        match delivery {
-            Delivery::Failed { .. } | Delivery::Unanswered => self.say_always(&message),
-            Delivery::AtOnce(_) | Delivery::Late { .. } => self.say(&message),
+        deliver(attempt, held.lease, |pause| self.supervisor.sleep(pause).is_none())
+    }
+
+    /// What to do where the result of a probe did not count because the probe took too long.
+    fn remedy(&self, held: &Held, ended: &Ended) -> String {
+        let longest = held.lease.and_then(|_| self.probe_max().ok()?);
+        match longest.filter(|longest| ended.took > *longest) {
+            Some(longest) => {
+                format!(
+                    "; a probe may take {} (probe_max_ms): {}",
+                    text::duration(longest),
+                    self.longer_probes(ended.took)
+                )
+            }
+            None => String::new(),
         }
     }
 }

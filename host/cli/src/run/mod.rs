@@ -3,51 +3,65 @@
 mod admission;
 mod execution;
 mod outcome;
+mod renewals;
 mod report;
+mod retry_after;
 mod session;
 mod start_error;
 #[cfg(test)]
 mod tests;
 
-use rustix::process::Signal;
+use anyhow::Context as _;
 
 use self::admission::NotAdmitted;
-use self::session::Session;
+use self::session::{End, Session};
 use crate::args::{Global, Run};
 use crate::exit::Code;
-use crate::process::{Interruptible, Supervisor};
+use crate::host;
+use crate::process::signals::die_of;
+use crate::process::{Keeper, Supervisor};
 
-/// Runs the command; returns the exit status.
+/// Runs the command; returns the exit status. Where a signal has ended the command or the wait, the program ends by it too.
 pub fn run(args: &Run, global: &Global) -> anyhow::Result<u8> {
-    let supervisor = Supervisor::new()?;
-    let session = Session { args, supervisor: &supervisor };
-    let host = match session.open(global) {
-        Interruptible::Done(opened) => opened?,
-        Interruptible::Interrupted { signal, .. } => return Ok(code_of_signal(signal)),
-    };
-    let breaker = host.breaker(args.dependency.as_str()).caller(session.caller());
-    let admission = session.acquire(&breaker);
-    if let Some(signal) = supervisor.end_signal() {
-        // A permit is released when it is dropped.
-        return Ok(code_of_signal(signal));
+    // First, while this process has one thread.
+    let keeper = Keeper::start(&args.command).context("cannot start a process for the command")?;
+    match run_with(keeper, args, global)? {
+        End::Status(status) => Ok(status),
+        End::Signal(signal) => {
+            die_of(signal);
+            // Process 1 of a container does not die of its own signals.
+            Ok(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+        }
     }
-    let admitted = match admission? {
-        Ok(admitted) => admitted,
-        Err(NotAdmitted::Deferred) => return Ok(Code::Deferred as u8),
-        Err(NotAdmitted::Interrupted(signal)) => return Ok(code_of_signal(signal)),
-    };
-    if let Some(why) = admitted.guard.unrecorded() {
-        session.say(&format!("{why}; starting the command without recording its outcome (fail-open)"));
-        return session.execute(None);
-    }
-    if admitted.lease.is_some()
-        && let Err(signal) = session.warn_of_a_long_limit(&breaker)
-    {
-        return Ok(code_of_signal(signal));
-    }
-    session.execute(Some((&breaker, admitted)))
 }
 
-fn code_of_signal(signal: Signal) -> u8 {
-    u8::try_from(128 + signal.as_raw()).unwrap_or(u8::MAX)
+fn run_with(keeper: Keeper, args: &Run, global: &Global) -> anyhow::Result<End> {
+    let supervisor = Supervisor::new()?;
+    supervisor.listen(&keeper)?;
+    let session = Session { args, supervisor: &supervisor, opener: host::opener(global)? };
+    let admission = session.acquire();
+    if let Some(signal) = supervisor.end_signal() {
+        // A permit is released when it is dropped.
+        return Ok(End::Signal(signal));
+    }
+    let guard = match admission {
+        Ok(Ok(guard)) => guard,
+        Ok(Err(NotAdmitted::Deferred)) => return Ok(End::Status(Code::Deferred as u8)),
+        Ok(Err(NotAdmitted::Interrupted(signal))) => return Ok(End::Signal(signal)),
+        Err(error) if session.runs_without(&error) => {
+            session.say(&format!("{error:#}; starting the command without recording its outcome (fail-open)"));
+            return session.execute(&keeper, None);
+        }
+        Err(error) => return Err(error),
+    };
+    if let Some(why) = guard.unrecorded() {
+        session.say(&format!("{why}; starting the command without recording its outcome (fail-open)"));
+        return session.execute(&keeper, None);
+    }
+    if guard.token().is_some()
+        && let Err(signal) = session.warn_of_a_long_limit()
+    {
+        return Ok(End::Signal(signal));
+    }
+    session.execute(&keeper, Some(guard))
 }

@@ -36,15 +36,21 @@ impl Session<'_> {
         }
     }
 
-    /// The caller's name: that of `--caller`, or the command's name and the process number.
+    /// The caller's name: that of `--caller`, or the command's name, the machine's and the process number. With `--redact` the
+    /// number alone.
     pub fn caller(&self) -> String {
         if let Some(caller) = &self.args.caller {
             return caller.clone();
         }
+        let pid = format!("pid {}", std::process::id());
+        if self.args.redact {
+            return pid;
+        }
+        let machine = rustix::system::uname();
+        let end = format!("@{} ({pid})", machine.nodename().to_string_lossy());
         let name = self.args.command.first().map(Path::new).and_then(Path::file_name).unwrap_or_default();
-        let pid = format!(" (pid {})", std::process::id());
         let mut name: String = name.to_string_lossy().chars().filter(|c| !c.is_control()).collect();
-        name.truncate(name.floor_char_boundary(LONGEST_CALLER - pid.len()));
-        name + &pid
+        name.truncate(name.floor_char_boundary(LONGEST_CALLER.saturating_sub(end.len())));
+        name + &end
     }
 }

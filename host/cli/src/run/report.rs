@@ -14,6 +14,24 @@ const RETRIED_FOR: Duration = Duration::from_secs(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
+/// The pauses between attempts on a store that is not available: each twice as long as the one before, with jitter.
+pub struct Pauses(Duration);
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Pauses(FIRST_PAUSE)
+    }
+}
+
+impl Pauses {
+    /// The next pause.
+    pub fn next(&mut self) -> Duration {
+        let pause = self.0.mul_f64(0.5 + fastrand::f64() / 2.0);
+        self.0 = (self.0 * 2).min(LONGEST_PAUSE);
+        pause
+    }
+}
+
 /// The result of delivering a report.
 #[derive(Debug)]
 pub enum Delivery {
@@ -28,6 +46,12 @@ pub enum Delivery {
 }
 
 impl Delivery {
+    /// The receipt of a report that counts.
+    pub fn applied(&self) -> Option<&Receipt> {
+        let (Delivery::AtOnce(receipt) | Delivery::Late { receipt, .. }) = self else { return None };
+        Some(receipt).filter(|receipt| receipt.verdict == Verdict::Applied)
+    }
+
     /// The message for the user, where there is one.
     pub fn explained(&self, outcome: Outcome, leased: bool) -> Option<String> {
         let whose = if leased { "the probe's" } else { "the command's" };
@@ -68,14 +92,14 @@ fn does_not_count(whose: &str, why: &StaleReason) -> String {
 /// Makes a report, and retries it while the store is not available: until the lease has ended, or without one for
 /// [`RETRIED_FOR`]. `sleep` returns whether to go on.
 pub fn deliver(
-    mut attempt: impl FnMut() -> Interruptible<Result<Receipt, BreakerError>>,
+    mut attempt: impl FnMut() -> Interruptible<anyhow::Result<Result<Receipt, BreakerError>>>,
     lease: Option<Duration>,
     sleep: impl Fn(Duration) -> bool,
 ) -> Delivery {
     let started = Instant::now();
     // A lease that was renewed a moment ago ends after its whole length. A report after its end is stale.
     let limit = lease.unwrap_or(RETRIED_FOR);
-    let mut pause = FIRST_PAUSE;
+    let mut pauses = Pauses::default();
     let mut before: Option<BreakerError> = None;
     loop {
         let (result, is_last) = match attempt() {
@@ -84,15 +108,16 @@ pub fn deliver(
             Interruptible::Interrupted { result: None, .. } => return Delivery::Unanswered,
         };
         let error = match (result, before) {
-            (Ok(receipt), None) => return Delivery::AtOnce(receipt),
-            (Ok(receipt), Some(error)) => return Delivery::Late { receipt, error, took: started.elapsed() },
-            (Err(error), _) => error,
+            (Ok(Ok(receipt)), None) => return Delivery::AtOnce(receipt),
+            (Ok(Ok(receipt)), Some(error)) => return Delivery::Late { receipt, error, took: started.elapsed() },
+            (Ok(Err(error)), _) => error,
+            // The host does not open, though the store's error would not keep it from that.
+            (Err(error), _) => BreakerError::Other(format!("{error:#}")),
         };
         let goes_on = !is_last && may_be_retried(&error, lease.is_some()) && started.elapsed() < limit;
-        if !goes_on || !sleep(pause.mul_f64(0.5 + fastrand::f64() / 2.0)) {
+        if !goes_on || !sleep(pauses.next()) {
             return Delivery::Failed { error };
         }
-        pause = (pause * 2).min(LONGEST_PAUSE);
         before = Some(error);
     }
 }

@@ -8,6 +8,7 @@ use halfopen::Outcome;
 use super::outcome::LONGEST_CALLER;
 use super::session::Session;
 use crate::args::{Cli, Command, Run};
+use crate::host;
 use crate::process::{Ended, Supervisor};
 
 fn args(words: &[&str]) -> Run {
@@ -17,15 +18,20 @@ fn args(words: &[&str]) -> Run {
     }
 }
 
+fn session<'a>(args: &'a Run, supervisor: &'a Supervisor) -> Session<'a> {
+    let global = Cli::try_parse_from(["halfopen", "--store", "/none/store.db", "status"]).unwrap().global;
+    Session { args, supervisor, opener: host::opener(&global).unwrap() }
+}
+
 fn caller(words: &[&str]) -> String {
-    Session { args: &args(words), supervisor: &Supervisor::new().unwrap() }.caller()
+    session(&args(words), &Supervisor::new().unwrap()).caller()
 }
 
 #[test]
 fn the_end_of_a_command_is_its_outcome_and_its_cause() {
     let args = args(&["--timeout", "10s", "--ignore-status", "3,20-22", "pay", "--", "true"]);
     let supervisor = Supervisor::new().unwrap();
-    let session = Session { args: &args, supervisor: &supervisor };
+    let session = session(&args, &supervisor);
     let exit = |code: i32| code << 8;
     for (raw, timed_out, interrupted, outcome, cause) in [
         (exit(0), false, false, Outcome::Success, "exit status 0"),
@@ -48,7 +54,10 @@ fn the_default_caller_fits_and_names_the_command() {
     let long = "x".repeat(300);
     let name = caller(&["pay", "--", &format!("/usr/bin/{long}")]);
     assert!(name.len() <= LONGEST_CALLER && name.contains(&format!("(pid {})", std::process::id())), "{name}");
-    assert!(caller(&["pay", "--", "/usr/bin/curl", "-f"]).starts_with("curl (pid "));
+    let machine = rustix::system::uname();
+    let shown = format!("curl@{} (pid {})", machine.nodename().to_str().unwrap(), std::process::id());
+    assert_eq!(caller(&["pay", "--", "/usr/bin/curl", "-f"]), shown);
     assert!(caller(&["pay", "--", &"ü".repeat(100)]).len() <= LONGEST_CALLER);
     assert_eq!(caller(&["--caller", "me", "pay", "--", "true"]), "me");
+    assert_eq!(caller(&["--redact", "pay", "--", "true"]), format!("pid {}", std::process::id()));
 }

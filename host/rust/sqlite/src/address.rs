@@ -19,6 +19,8 @@ pub(crate) fn path(address: &str) -> Result<&str, AddressError> {
     };
     let checked = path.and_then(|path| match path {
         _ if path.trim().is_empty() => Err("it names no file"),
+        // To some this means an absolute path, to others a relative one.
+        _ if path.starts_with("//") => Err("write it as `sqlite:PATH`; a full path begins with one slash"),
         _ if path.contains("://") => Err("an address of another kind is no path"),
         // SQLite would read these as a URI, and as a database in memory.
         _ if path.starts_with("file:") => Err("a path is written without `file:`"),

@@ -64,9 +64,11 @@ impl StoreFile {
         }
     }
 
-    /// Why the file should not be opened, before that is tried: it is no file, or this user may not read or write it.
+    /// Why the file should not be opened, before that is tried: it is no file, this user may not read or write it, or it has
+    /// two paths. SQLite's log lies beside the path, so that each path would have a log of its own.
     pub fn refusal(&self) -> Option<StoreError> {
-        let kind = std::fs::metadata(&self.path).ok()?.file_type();
+        let metadata = std::fs::metadata(&self.path).ok()?;
+        let kind = metadata.file_type();
         if kind.is_dir() {
             return Some(self.place.denied("it is a folder; give the path of a file"));
         }
@@ -75,6 +77,16 @@ impl StoreFile {
         }
         if !system::may_read(&self.path) {
             return Some(self.place.denied("this user has no right to read and write it"));
+        }
+        if system::is_mount(&self.path) {
+            return Some(
+                self.place.denied("it is mounted as a single file, without its log beside it; mount its folder"),
+            );
+        }
+        if system::links(&metadata) > 1 {
+            return Some(
+                self.place.denied("it has a second name (a hard link), and each has its own log; keep one of them"),
+            );
         }
         (!system::may_write(&self.path)).then(|| self.place.denied(READ_ONLY))
     }

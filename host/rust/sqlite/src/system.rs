@@ -32,6 +32,21 @@ mod unix {
         !matches!(result, Err(Errno::ACCESS | Errno::PERM | Errno::ROFS))
     }
 
+    /// Whether a file is mounted by itself.
+    pub fn is_mount(path: &Path) -> bool {
+        #[cfg(target_os = "linux")]
+        if let Ok(found) = rustix::fs::statx(CWD, path, AtFlags::empty(), rustix::fs::StatxFlags::TYPE) {
+            return found.stx_attributes.contains(rustix::fs::StatxAttributes::MOUNT_ROOT);
+        }
+        let _ = path;
+        false
+    }
+
+    /// The number of names that a file has.
+    pub fn links(metadata: &std::fs::Metadata) -> u64 {
+        std::os::unix::fs::MetadataExt::nlink(metadata)
+    }
+
     /// The largest file that this process may write, in bytes, where there is a limit.
     pub fn file_size_limit() -> Option<u64> {
         rustix::process::getrlimit(Resource::Fsize).current
@@ -66,6 +81,14 @@ mod other {
 
     pub fn may_write(_path: &Path) -> bool {
         true
+    }
+
+    pub fn is_mount(_path: &Path) -> bool {
+        false
+    }
+
+    pub fn links(_metadata: &std::fs::Metadata) -> u64 {
+        1
     }
 
     pub fn file_size_limit() -> Option<u64> {

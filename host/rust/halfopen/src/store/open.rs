@@ -30,6 +30,11 @@ fn shared<S: Store, E: Into<OpenError>>(opened: Result<S, E>) -> Result<Arc<dyn 
 /// [`OpenError`]: no store of this build has such an address, or the store failed. No message shows a password.
 pub fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
     let refuse = |why: String| Err(AddressError { address: masked(address), why }.into());
+    if address.trim() != address || address.contains(char::is_control) {
+        return refuse(
+            "it begins or ends with white space, or holds a control character, such as a newline".to_owned(),
+        );
+    }
     let of_scheme = |scheme: &str| KINDS.iter().find(|kind| kind.0.contains(&scheme));
     let scheme = match address.split_once(':') {
         Some((scheme, _)) => scheme,

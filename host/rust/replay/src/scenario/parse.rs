@@ -48,6 +48,8 @@ impl Scenario {
             let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
             malformed(line, format!("byte {} of the file is not UTF-8", good.len() + 1))
         })?;
+        // Some editors begin a file with a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let first = text.lines().next().filter(|_| !text.trim().is_empty());
         let mut scenario = first_line(first).map_err(|why| malformed(1, why))?;
         for (line, content) in (1..).zip(text.lines()).skip(1) {
@@ -60,9 +62,6 @@ impl Scenario {
 
 fn first_line(line: Option<&str>) -> Result<Scenario, String> {
     let line = line.ok_or("the file is empty; its first line must be {\"scenario\": \"...\"}")?;
-    if line.starts_with('\u{feff}') {
-        return Err("the file starts with a byte order mark; save it without one".to_owned());
-    }
     let mut fields = Fields::of_line("the first line", line)?;
     let scenario = Scenario {
         name: fields.required("scenario", string)?,
