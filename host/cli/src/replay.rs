@@ -68,15 +68,10 @@ fn open(engine: EngineChoice, global: &Global) -> anyhow::Result<Replay> {
 
 /// A flag that a signal sets. A run that is stopped still removes its namespace.
 fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    let (sender, receiver) = mpsc::channel();
-    signals::end_requests(sender, |_| ())?;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    std::thread::Builder::new().spawn(move || {
-        if receiver.recv().is_ok() {
-            flag.store(true, Ordering::Relaxed);
-        }
-    })?;
+    let (sender, _) = mpsc::channel();
+    signals::end_requests(sender, move |_| flag.store(true, Ordering::Relaxed))?;
     Ok(stop)
 }
 

@@ -6,7 +6,7 @@ use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError};
 
 use crate::args::Global;
 use crate::exit::{Code, Failure};
-use crate::policy_file::PolicyFile;
+use crate::policy_file;
 
 /// The longest name of a namespace, in bytes, as for dependencies.
 const LONGEST_NAMESPACE: usize = 256;
@@ -38,11 +38,11 @@ fn build(global: &Global, options: impl FnOnce(HostBuilder) -> HostBuilder) -> a
 }
 
 fn finish(builder: HostBuilder, global: &Global) -> anyhow::Result<Host> {
-    let file = global.default_policy.as_deref().map(PolicyFile::read).transpose()?;
-    let default_policy = file.as_ref().map(PolicyFile::policy).unwrap_or_default();
+    let file = global.default_policy.as_deref();
+    let default_policy = file.map(policy_file::read).transpose()?.unwrap_or_default();
     let builder = builder.component(component(global)?).default_policy(default_policy);
-    builder.build().map_err(|error| match (error, &file) {
-        (OpenError::InvalidPolicy(faults), Some(file)) => file.refused(&faults),
+    builder.build().map_err(|error| match (error, file) {
+        (OpenError::InvalidPolicy(faults), Some(file)) => policy_file::refused(file, &faults),
         (error, _) => error.into(),
     })
 }

@@ -7,7 +7,7 @@ use halfopen::{BreakerError, PolicyOrigin};
 use crate::args::{Acting, Global, PolicyCommand};
 use crate::exit::{Code, Failure};
 use crate::host;
-use crate::policy_file::{self, PolicyFile};
+use crate::policy_file;
 use crate::shell::output::line;
 use crate::shell::text;
 
@@ -46,16 +46,16 @@ fn set(dependency: &str, changes: &[String], acting: &Acting, global: &Global) -
             let message = format!("{:?} is neither a policy file nor KEY=VALUE", text::shortened(word));
             return Err(Failure::error(Code::Usage, message));
         }
-        Some((file, rest)) if !file.contains('=') => (Some(PolicyFile::read(Path::new(file))?), rest),
+        Some((file, rest)) if !file.contains('=') => (Some(Path::new(file)), rest),
         _ => (None, changes),
     };
-    let base = match &file {
-        Some(file) => file.policy(),
+    let base = match file {
+        Some(file) => policy_file::read(file)?,
         None => breaker.policy()?.policy,
     };
     let policy = policy_file::changed(&base, assignments)?;
-    let receipt = breaker.configure(&policy, &acting.note).map_err(|error| match (error, &file) {
-        (BreakerError::InvalidPolicy(faults), Some(file)) => file.refused(&faults),
+    let receipt = breaker.configure(&policy, &acting.note).map_err(|error| match (error, file) {
+        (BreakerError::InvalidPolicy(faults), Some(file)) => policy_file::refused(file, &faults),
         (error, _) => error.into(),
     })?;
     line(format_args!("{}: policy set; it is {}", text::escape(dependency), receipt.state))
