@@ -16,6 +16,7 @@ use crate::exit::{self, Code};
 use crate::host;
 use crate::process::signals;
 use crate::shell::output::{note, written};
+use crate::shell::progress::Progress;
 use crate::shell::text;
 
 /// The exit code where an expectation does not hold.
@@ -91,9 +92,12 @@ fn run(
     if !quiet {
         writeln!(out, "{name}: {}", text::escape(scenario.name()))?;
     }
-    let mut written = Ok(());
+    let (mut written, mut steps, progress) = (Ok(()), 0_u64, Progress::new());
     let result = replay.run_showing(&scenario, |answer| {
-        if !quiet {
+        steps += 1;
+        if quiet {
+            progress.at(format_args!("{name}: {steps} steps done"));
+        } else {
             written = writeln!(out, "  {}", text::escape(&answer.to_string()));
         }
         match written.is_err() || stop.load(Ordering::Relaxed) {

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use halfopen::{Breaker, Host, Inspection, Policy, State, Transition, TransitionReason, Transitions};
+use halfopen::{Breaker, Host, Inspection, State, Transition, TransitionReason, Transitions};
 
 use self::dependency::{Dependency, Health, LANES, Lane, Recovery, SHARED};
 use self::workers::Workers;
@@ -31,9 +31,6 @@ has a store of its own, which it removes at the end; the global options have no 
 Exit code: 0 only if exactly one call, the probe, reached the dependency at each recovery with halfopen: from the moment it \
 healed to its first success.";
 
-/// The name of the dependency.
-const DEPENDENCY: &str = "the-dependency";
-
 const WORKERS: usize = 8;
 const OUTAGES: usize = 2;
 
@@ -54,21 +51,6 @@ const TOO_LONG: Duration = Duration::from_secs(90);
 
 /// The exit code unless exactly one probe reached the dependency at each recovery.
 const FAILED: u8 = 1;
-
-/// The policy of the breakers, the shared one and the one in each process.
-fn policy() -> Policy {
-    Policy::new()
-        .consecutive_failures(5)
-        .failure_rate_off()
-        .open_ms(1_500)
-        .open_max_ms(2_500)
-        .open_multiplier(1.5)
-        // Each outage begins with the first window.
-        .stable_after_ms(0)
-        // On a busy machine a short lease would expire.
-        .lease_ms(15_000)
-        .fresh_ms(50)
-}
 
 /// Runs the demo, or one of its workers; returns the exit code.
 pub fn run() -> anyhow::Result<u8> {
@@ -96,10 +78,10 @@ fn show(signals: Receiver<()>) -> anyhow::Result<u8> {
     let folder = tempfile::Builder::new().prefix("halfopen-demo-").tempdir()?;
     let store = folder.path().join("demo.db");
     let address = format!("sqlite:{}", store.to_str().context("the folder for temporary files is not UTF-8")?);
-    let host = Host::builder().address(&address).default_policy(policy()).build()?;
+    let host = Host::builder().address(&address).default_policy(worker::policy()).build()?;
     let dependency = Dependency::start()?;
     let workers = Workers::start(WORKERS, dependency.ports, &address)?;
-    let (breaker, transitions) = (host.breaker(DEPENDENCY), host.transitions());
+    let (breaker, transitions) = (host.breaker(worker::DEPENDENCY), host.transitions());
     let mut stage = Stage { breaker, transitions, dependency, workers, signals, started: Instant::now() };
     stage.play()?;
     stage.sum_up()

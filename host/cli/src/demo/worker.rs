@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use halfopen::{Breaker, BreakerError, Decision, Host, Outcome, Report};
+use halfopen::{Breaker, BreakerError, Decision, Host, Outcome, Policy, Report};
 use serde::{Deserialize, Serialize};
 
 use super::dependency::{self, Role};
@@ -23,6 +23,24 @@ const PAUSE_MS: std::ops::Range<u64> = 200..600;
 
 /// The variable that makes the demo one of its workers; it holds a [`Task`].
 pub const TASK_VARIABLE: &str = "HALFOPEN_DEMO_WORKER";
+
+/// The name of the dependency.
+pub const DEPENDENCY: &str = "the-dependency";
+
+/// The policy of the breakers, the shared one and the one in each process.
+pub fn policy() -> Policy {
+    Policy::new()
+        .consecutive_failures(5)
+        .failure_rate_off()
+        .open_ms(1_500)
+        .open_max_ms(2_500)
+        .open_multiplier(1.5)
+        // Each outage begins with the first window.
+        .stable_after_ms(0)
+        // On a busy machine a short lease would expire.
+        .lease_ms(15_000)
+        .fresh_ms(50)
+}
 
 /// The task of a worker, as JSON in its environment.
 #[derive(Debug, Deserialize, Serialize)]
@@ -74,8 +92,8 @@ pub fn task() -> anyhow::Result<Option<Task>> {
 pub fn run(task: &Task) -> anyhow::Result<()> {
     let [bare, in_process, shared] = task.ports;
     let breaker = |address: &str| -> anyhow::Result<Breaker> {
-        let builder = Host::builder().address(address).default_policy(super::policy());
-        Ok(builder.caller(&format!("worker {}", task.number)).build()?.breaker(super::DEPENDENCY))
+        let builder = Host::builder().address(address).default_policy(policy());
+        Ok(builder.caller(&format!("worker {}", task.number)).build()?.breaker(DEPENDENCY))
     };
     // The same breaker in both lanes; only what its store shares differs.
     let (own, common) = (breaker("memory")?, breaker(&task.store)?);

@@ -10,25 +10,12 @@ use crate::exit::{Code, Failure};
 /// The remedy where there is no default store.
 const GIVE_A_STORE: &str = "give --store sqlite:PATH, or set HALFOPEN_STORE";
 
-/// The address that `--store` names, or that of the user's own store.
+/// The address that `--store` names, or that of the user's own store, whose folder is made where it is missing.
 pub fn of(global: &Global) -> anyhow::Result<String> {
-    match &global.store {
-        Some(address) if address == "memory" => {
-            let message = format!("a store in memory ends with this program; it is for `replay`: {GIVE_A_STORE}");
-            Err(Failure::error(Code::Usage, message))
-        }
-        Some(address) => Ok(address.clone()),
-        None => own_store(),
+    if let Some(address) = given(global)? {
+        return Ok(address.to_owned());
     }
-}
-
-/// The store in the user's state folder, which is made where it is missing.
-fn own_store() -> anyhow::Result<String> {
-    let found = state_folder(|name| std::env::var_os(name).map(PathBuf::from));
-    let StateFolder { variable, folder } = found.ok_or_else(|| {
-        let message = format!("no place for the store: neither XDG_STATE_HOME nor HOME is a full path; {GIVE_A_STORE}");
-        Failure::error(Code::Config, message)
-    })?;
+    let StateFolder { variable, folder } = own_folder()?;
     create_private(&folder).map_err(|error| {
         let code = match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Code::Denied,
@@ -42,6 +29,34 @@ fn own_store() -> anyhow::Result<String> {
         );
         Failure::error(code, message)
     })?;
+    in_folder(&folder, variable)
+}
+
+/// The same for a command that only reads: without a folder, the user has no records yet.
+pub fn to_read(global: &Global) -> anyhow::Result<String> {
+    if let Some(address) = given(global)? {
+        return Ok(address.to_owned());
+    }
+    let StateFolder { variable, folder } = own_folder()?;
+    if folder.is_dir() { in_folder(&folder, variable) } else { Ok("memory".to_owned()) }
+}
+
+fn given(global: &Global) -> anyhow::Result<Option<&str>> {
+    if global.store.as_deref() == Some("memory") {
+        let message = format!("a store in memory ends with this program; it is for `replay`: {GIVE_A_STORE}");
+        return Err(Failure::error(Code::Usage, message));
+    }
+    Ok(global.store.as_deref())
+}
+
+fn own_folder() -> anyhow::Result<StateFolder> {
+    state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
+        let message = format!("no place for the store: neither XDG_STATE_HOME nor HOME is a full path; {GIVE_A_STORE}");
+        Failure::error(Code::Config, message)
+    })
+}
+
+fn in_folder(folder: &Path, variable: &str) -> anyhow::Result<String> {
     let file = folder.join("halfopen.db");
     let path = file.to_str().ok_or_else(|| {
         let message = format!("the path {} (from {variable}) is not UTF-8; {GIVE_A_STORE}", file.display());

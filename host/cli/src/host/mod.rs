@@ -1,8 +1,8 @@
 //! The host that the global options describe.
 
-mod address;
+pub mod address;
 
-use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError};
+use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError, store};
 
 use crate::args::Global;
 use crate::exit::{Code, Failure};
@@ -11,9 +11,10 @@ use crate::policy_file;
 /// The longest name of a namespace, in bytes, as for dependencies.
 const LONGEST_NAMESPACE: usize = 256;
 
-/// The host for commands that only read.
-pub fn open(global: &Global) -> anyhow::Result<Host> {
-    build(global, |builder| builder)
+/// The host for commands that only read. It needs no right to write, and creates no store.
+pub fn open_to_read(global: &Global) -> anyhow::Result<Host> {
+    let store = store::open_to_read(&address::to_read(global)?).map_err(OpenError::from)?;
+    finish(Host::builder().shared_store(store).namespace(namespace(global)?), global)
 }
 
 /// The host for the acts of an operator.

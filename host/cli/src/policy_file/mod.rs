@@ -2,6 +2,7 @@
 //! alone knows the keys, their ranges and their defaults.
 
 mod changes;
+mod presets;
 mod shorthand;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use halfopen::{Policy, PolicyFault};
 use serde_json::{Map, Value};
 
 pub use self::changes::changed;
+pub use self::presets::preset;
 use crate::exit::{Code, Failure};
 
 /// The largest file that is read, in bytes. A policy has a few hundred.

@@ -2,17 +2,24 @@ use std::sync::Arc;
 
 use halfopen_contract::store::{AddressError, MemoryStore, OpenError, Store, masked};
 
+/// What a store is opened for.
+#[derive(Clone, Copy, PartialEq)]
+enum Access {
+    Read,
+    ReadAndWrite,
+}
+
 /// A kind of store: the schemes of its addresses, their form, and what opens one.
 struct Kind {
     schemes: &'static [&'static str],
     form: &'static str,
-    open: fn(&str) -> Result<Arc<dyn Store>, OpenError>,
+    open: fn(&str, Access) -> Result<Arc<dyn Store>, OpenError>,
 }
 
 const fn kind(
     schemes: &'static [&'static str],
     form: &'static str,
-    open: fn(&str) -> Result<Arc<dyn Store>, OpenError>,
+    open: fn(&str, Access) -> Result<Arc<dyn Store>, OpenError>,
 ) -> Kind {
     Kind { schemes, form, open }
 }
@@ -21,12 +28,15 @@ const fn kind(
 #[rustfmt::skip]
 const KINDS: &[Kind] = &[
     #[cfg(feature = "sqlite")]
-    kind(&["sqlite"], "sqlite:PATH", |address| shared(halfopen_sqlite::SqliteStore::open(address))),
+    kind(&["sqlite"], "sqlite:PATH", |address, access| shared(match access {
+        Access::Read => halfopen_sqlite::SqliteStore::open_to_read(address),
+        Access::ReadAndWrite => halfopen_sqlite::SqliteStore::open(address),
+    })),
     #[cfg(feature = "postgres")]
-    kind(&["postgres", "postgresql"], "postgres://USER:PASSWORD@HOST:PORT/DATABASE", |address| shared(halfopen_postgres::PostgresStore::open(address))),
+    kind(&["postgres", "postgresql"], "postgres://USER:PASSWORD@HOST:PORT/DATABASE", |address, _| shared(halfopen_postgres::PostgresStore::open(address))),
     #[cfg(feature = "etcd")]
-    kind(&["etcd", "etcds"], "etcd://HOST:PORT,HOST:PORT/PREFIX", |address| shared(halfopen_etcd::EtcdStore::open(address))),
-    kind(&["memory"], "memory", |_| Ok(Arc::new(MemoryStore::new()))),
+    kind(&["etcd", "etcds"], "etcd://HOST:PORT,HOST:PORT/PREFIX", |address, _| shared(halfopen_etcd::EtcdStore::open(address))),
+    kind(&["memory"], "memory", |_, _| Ok(Arc::new(MemoryStore::new()))),
 ];
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "etcd"))]
@@ -41,6 +51,19 @@ fn shared<S: Store, E: Into<OpenError>>(opened: Result<S, E>) -> Result<Arc<dyn 
 /// # Errors
 /// [`OpenError`]: no store of this build has such an address, or the store failed. No message shows a password.
 pub fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
+    open_for(address, Access::ReadAndWrite)
+}
+
+/// Opens the store at an address only to read it. A SQLite file then need not be writable, and is not created: a missing one
+/// reads as a store without records. For other stores it is [`open`].
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to_read(address: &str) -> Result<Arc<dyn Store>, OpenError> {
+    open_for(address, Access::Read)
+}
+
+fn open_for(address: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> {
     let refuse = |why: String| Err(AddressError { address: masked(address), why }.into());
     let of_scheme = |scheme: &str| KINDS.iter().find(|kind| kind.schemes.contains(&scheme));
     let scheme = match address.split_once(':') {
@@ -49,7 +72,7 @@ pub fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
         None => "",
     };
     match of_scheme(scheme) {
-        Some(kind) if scheme != "memory" => return (kind.open)(address),
+        Some(kind) if scheme != "memory" => return (kind.open)(address, access),
         _ => {}
     }
     if let Some(kind) = of_scheme(&scheme.to_ascii_lowercase()).or_else(|| of_scheme(&address.to_ascii_lowercase())) {
@@ -59,7 +82,7 @@ pub fn open(address: &str) -> Result<Arc<dyn Store>, OpenError> {
     let is_path = scheme.len() <= 1 || scheme.contains(['/', '\\']);
     let looks_like_a_server = address[scheme.len()..].contains('@') || address.contains("://");
     if let Some(sqlite) = of_scheme("sqlite").filter(|_| is_path && !looks_like_a_server) {
-        return (sqlite.open)(&format!("sqlite:{address}"));
+        return (sqlite.open)(&format!("sqlite:{address}"), access);
     }
     let forms: Vec<_> = KINDS.iter().map(|kind| format!("`{}`", kind.form)).collect();
     refuse(format!("this build has no store of that kind; give {}", forms.join(", ")))
