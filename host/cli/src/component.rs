@@ -10,14 +10,14 @@ use serde_json::json;
 
 use crate::args::{ComponentCommand, Global};
 use crate::exit::{Code, Failure};
-use crate::shell::output::{line, written};
+use crate::shell::output::{self, line, written};
 use crate::shell::text;
 
 /// Runs the command.
 pub fn component(action: Option<&ComponentCommand>, global: &Global) -> anyhow::Result<()> {
     match action {
         None => show(None, false, global),
-        Some(ComponentCommand::Show { file, json }) => show(file.as_deref(), *json, global),
+        Some(ComponentCommand::Show { file, format }) => show(file.as_deref(), format.json, global),
         Some(ComponentCommand::Write { file, force }) => write(file, *force),
     }
 }
@@ -32,7 +32,7 @@ fn show(file: Option<&Path>, json: bool, global: &Global) -> anyhow::Result<()> 
         let all = json!({
             "bytes": bytes, "gzipped_bytes": gzipped, "sha256": sha256, "imports": imports, "exports": exports,
         });
-        return line(text::json(&all)?);
+        return output::json(all);
     }
     line(format_args!("component  {}", text::escape(&place)))?;
     line(format_args!("bytes      {bytes}"))?;

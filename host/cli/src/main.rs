@@ -1,10 +1,12 @@
 //! The program `halfopen`: a circuit breaker in front of any command, with the commands of operators.
 
 mod args;
+mod completion;
 mod component;
 mod demo;
 mod exit;
 mod host;
+mod man;
 mod operate;
 mod policy_file;
 mod process;
@@ -14,8 +16,6 @@ mod shell;
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
-
-use clap::CommandFactory as _;
 
 use crate::args::{Cli, Command};
 use crate::exit::Code;
@@ -33,6 +33,8 @@ fn main() -> ExitCode {
     if let Err(error) = process::signals::set_dispositions() {
         return fail(&error);
     }
+    // Where a shell asks for completions, this answers and ends the program.
+    completion::answer();
     let cli = match args::read() {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error),
@@ -60,7 +62,9 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
         Command::Run(args) => return run::run(args, global),
         Command::Replay(args) => return replay::replay(args, global),
         Command::Demo => return demo::run(),
-        Command::Status(args) => operate::status(args, global),
+        Command::Status(args) => return operate::status(args, global),
+        Command::Doctor(format) => return operate::doctor(format, global),
+        Command::List(args) => operate::list(args, global),
         Command::History(args) => operate::history(args, global),
         Command::Policy(args) => operate::policy(args, global),
         Command::Force(args) => operate::force(args, global),
@@ -68,16 +72,10 @@ fn start(cli: &Cli) -> anyhow::Result<u8> {
         Command::Forget(args) => operate::forget(args, global),
         Command::Prune(args) => operate::prune(args, global),
         Command::Component { action } => component::component(action.as_ref(), global),
-        Command::Completions { shell } => completions(*shell),
+        Command::Completions { shell } => completion::print(*shell),
+        Command::Man { command } => man::print(command),
     };
     done.map(|()| 0)
-}
-
-fn completions(shell: clap_complete::Shell) -> anyhow::Result<()> {
-    // Into memory first: the generator panics where writing fails.
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "halfopen", &mut script);
-    output::written(io::stdout().write_all(&script))
 }
 
 /// Writes the library's events to stderr.

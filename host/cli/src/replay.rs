@@ -16,6 +16,7 @@ use crate::exit::{self, Code};
 use crate::host;
 use crate::process::signals;
 use crate::shell::output::{note, written};
+use crate::shell::progress::Progress;
 use crate::shell::text;
 
 /// The exit code where an expectation does not hold.
@@ -68,15 +69,10 @@ fn open(engine: EngineChoice, global: &Global) -> anyhow::Result<Replay> {
 
 /// A flag that a signal sets. A run that is stopped still removes its namespace.
 fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    let (sender, receiver) = mpsc::channel();
-    signals::end_requests(sender, |_| ())?;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    std::thread::Builder::new().spawn(move || {
-        if receiver.recv().is_ok() {
-            flag.store(true, Ordering::Relaxed);
-        }
-    })?;
+    let (sender, _) = mpsc::channel();
+    signals::end_requests(sender, move |_| flag.store(true, Ordering::Relaxed))?;
     Ok(stop)
 }
 
@@ -96,9 +92,12 @@ fn run(
     if !quiet {
         writeln!(out, "{name}: {}", text::escape(scenario.name()))?;
     }
-    let mut written = Ok(());
+    let (mut written, mut steps, progress) = (Ok(()), 0_u64, Progress::new());
     let result = replay.run_showing(&scenario, |answer| {
-        if !quiet {
+        steps += 1;
+        if quiet {
+            progress.at(format_args!("{name}: {steps} steps done"));
+        } else {
             written = writeln!(out, "  {}", text::escape(&answer.to_string()));
         }
         match written.is_err() || stop.load(Ordering::Relaxed) {

@@ -142,7 +142,7 @@ pub fn a_file_or_folder_without_the_right_to_write_is_refused() {
 
         let place = format!("folder {folder_mode:o}, file {file_mode:o}");
         let answer = visit(&file);
-        let refused = format!("the store {} refuses: ", file.display());
+        let refused = format!("cannot use the store {}: ", file.display());
         assert!(answer.starts_with(&refused) && answer.contains(words), "{place}: {answer}");
 
         fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
@@ -157,10 +157,10 @@ pub fn a_path_that_is_no_file_is_refused() {
     let file = folder.path().join("a file");
     fs::write(&file, "").unwrap();
     for (path, words) in [
-        (folder.path().to_owned(), "refuses: it is a folder; give the path of a file"),
+        (folder.path().to_owned(), ": it is a directory; give the path of a file"),
         (folder.path().join("none/shared.db"), "is not available: there is no folder "),
         (file.join("shared.db"), " is not a folder"),
-        ("/dev/null".into(), "refuses: "),
+        ("/dev/null".into(), "cannot use the store "),
     ] {
         let error = Host::open(&address(&path)).unwrap_err();
         assert!(matches!(error, OpenError::Store(_)), "{error:?}");

@@ -5,12 +5,14 @@ use crate::bench::{Bench, all, ran};
 #[test]
 fn every_command_has_a_help_page() {
     let bench = Bench::new();
-    let pages: [&[&str]; 18] = [
+    let pages: [&[&str]; 22] = [
         &["--help"],
         &["-h"],
         &["run", "--help"],
         &["status", "--help"],
         &["history", "--help"],
+        &["list", "--help"],
+        &["help", "history"],
         &["policy", "--help"],
         &["policy", "show", "--help"],
         &["policy", "set", "--help"],
@@ -19,10 +21,12 @@ fn every_command_has_a_help_page() {
         &["reset", "--help"],
         &["forget", "--help"],
         &["prune", "--help"],
+        &["doctor", "--help"],
         &["replay", "--help"],
         &["component", "--help"],
         &["component", "write", "--help"],
         &["completions", "--help"],
+        &["man", "--help"],
         &["demo", "--help"],
     ];
     for page in pages {
@@ -54,7 +58,7 @@ fn faults_of_the_command_line_name_the_remedy() {
         &["--stor", "memory", "status"],
         &["statu"],
         &["status", "--jsn"],
-        &["status", "pay", "more"],
+        &["list", "pay", "more"],
         &["reset"],
         &["force", "pay", "shut"],
         &["force", "pay", "open", "--lasting", "10"],
@@ -83,10 +87,35 @@ fn completions_are_there_for_the_usual_shells() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = bench.run(&["completions", shell]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        assert!(ran.stdout.contains("halfopen") && ran.stdout.contains("ignore-status"), "{shell}");
+        assert!(ran.stdout.contains("halfopen") && ran.stdout.contains("COMPLETE"), "{shell}");
     }
     // The script is valid shell.
     assert_eq!(bench.shell("halfopen completions bash > c && bash -n c").code, 0);
+}
+
+#[test]
+fn completions_know_options_and_names() {
+    let bench = Bench::with_records();
+    let complete = |words: &str, index: u32| {
+        let line = format!("_CLAP_COMPLETE_INDEX={index} HALFOPEN_COMPLETE=bash _CLAP_IFS=' ' halfopen -- {words}");
+        bench.shell(&line).stdout
+    };
+    assert!(complete("halfopen sta", 1).contains("status"));
+    assert!(complete("halfopen run --ign", 2).contains("--ignore-status"));
+    assert!(complete("halfopen status pa", 2).contains("pay"));
+    assert!(complete("halfopen policy show ''", 3).contains("pay"));
+    assert!(!complete("halfopen status q", 2).contains("pay"));
+}
+
+#[test]
+fn manual_pages_are_what_man_reads() {
+    let bench = Bench::new();
+    for (words, title) in [(&["man"][..], "halfopen"), (&["man", "policy", "set"], "halfopen-policy-set")] {
+        let ran = bench.run(words);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{words:?}");
+        assert!(ran.stdout.contains(&format!(".TH {title} 1")) && ran.stdout.contains(".SH OPTIONS"), "{}", ran.stdout);
+    }
+    assert_eq!(bench.run(&["man", "dance"]).code, 64);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueHint};
 
+use super::Format;
+
 #[derive(Debug, Subcommand)]
 pub enum ComponentCommand {
     /// Show a component's size, SHA-256, imports and exports (the default)
@@ -11,9 +13,8 @@ pub enum ComponentCommand {
         /// The component's file; the component in use if left out
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: Option<PathBuf>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        format: Format,
     },
     /// Write the built-in component to a file
     Write {

@@ -4,6 +4,7 @@ mod component;
 mod operate;
 mod replay;
 mod run;
+mod status;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -15,9 +16,10 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use clap_complete::Shell;
 
 pub use self::component::ComponentCommand;
-pub use self::operate::{Acting, Force, ForceMode, Forget, History, PolicyCommand, Prune, Reset, Status};
+pub use self::operate::{Acting, Caution, Force, ForceMode, New, PolicyCommand, Preset, Prune, Target};
 pub use self::replay::{EngineChoice, Replay};
 pub use self::run::{OnStoreError, Run};
+pub use self::status::{History, List, Shown, Status};
 pub use self::values::duration;
 use crate::{demo, exit};
 
@@ -30,7 +32,7 @@ use crate::{demo, exit};
 /// An option with a variable can also be set by that variable; an empty variable counts as not set.
 #[derive(Debug, Parser)]
 #[command(name = "halfopen", version, propagate_version = true, after_long_help = exit::help())]
-#[command(max_term_width = 110, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(max_term_width = 110, arg_required_else_help = true)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -71,33 +73,50 @@ pub struct Global {
     pub verbose: u8,
 }
 
+/// The form of the output.
+#[derive(Debug, Args)]
+pub struct Format {
+    /// Print JSON, on one line; the README of the program describes it
+    #[arg(long)]
+    pub json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Run(Run),
     /// Show the dependencies and their states
     Status(Status),
-    /// Show the changes of state of a dependency
+    /// Show the changes of state, and the acts of operators
     History(History),
+    /// List the names of the dependencies
+    List(List),
     /// Show, set or unset the policy of a dependency
     #[command(subcommand)]
     Policy(PolicyCommand),
     /// Force a state, or remove an override
     Force(Force),
     /// Close the breaker, and clear its counts, its backoff and its override; the policy stays
-    Reset(Reset),
+    Reset(Target),
     /// Remove the record of a dependency, its history and its custom policy
-    Forget(Forget),
+    Forget(Target),
     Prune(Prune),
+    /// Check the store, its rights, the clock, the cache, the policy file and the component
+    Doctor(Format),
     Replay(Replay),
     /// Show the state machine, one WebAssembly component, or write it to a file
     Component {
         #[command(subcommand)]
         action: Option<ComponentCommand>,
     },
-    /// Print completions for a shell
+    /// Print completions for a shell, which know the names of the dependencies
     Completions {
         /// The shell to print completions for
         shell: Shell,
+    },
+    /// Print the manual page, in the form that man reads
+    Man {
+        /// The command whose page to print ("run", "policy set"); that of the program if left out
+        command: Vec<String>,
     },
     /// Show in under 20 seconds what this is for
     #[command(long_about = demo::ABOUT)]
@@ -126,4 +145,9 @@ fn variable_without_utf8(command: &clap::Command) -> Option<String> {
     let mut names = texts.filter_map(|arg| arg.get_env());
     let name = names.find(|name| std::env::var_os(name).is_some_and(|value| value.to_str().is_none()))?;
     name.to_str().map(str::to_owned)
+}
+
+/// The global options that the environment alone gives; none where it gives no valid ones.
+pub fn from_environment() -> Option<Global> {
+    Cli::try_parse_from(["halfopen", "list"]).ok().map(|cli| cli.global)
 }

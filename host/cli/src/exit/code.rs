@@ -36,10 +36,11 @@ pub enum Code {
 const TABLE: &[(&str, &str)] = &[
     ("0", "done"),
     ("1", "replay: an expectation does not hold; demo: not exactly one probe at each recovery"),
+    ("1", "status --check: a dependency is open or forced; doctor: something is to be mended"),
     ("2", "replay: a file is not well-formed; with several files the highest code counts"),
     ("64", "usage: an unknown option, or a name or value that is not allowed"),
     ("65", "bad data: a policy (file or values), a component or a store is damaged or invalid"),
-    ("66", "a file that was named does not exist or cannot be read"),
+    ("66", "a file or a dependency that was named does not exist, or cannot be read"),
     ("69", "the store cannot be reached, is full, or stays locked or busy; or no file can be opened"),
     ("70", "the component failed, or halfopen has a bug"),
     ("74", "reading or writing failed"),

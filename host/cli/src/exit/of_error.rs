@@ -35,7 +35,7 @@ fn of_breaker(error: &BreakerError) -> Code {
         BreakerError::Contended { .. } => Code::Unavailable,
         BreakerError::NewerVersion { .. } => Code::Config,
         BreakerError::Store(error) => of_store(error),
-        BreakerError::Engine(error) => of_engine(error),
+        BreakerError::Engine(EngineError::Exhausted { .. }) => Code::Unavailable,
         _ => Code::Internal,
     }
 }
@@ -47,16 +47,10 @@ pub fn of_open(error: &OpenError) -> Code {
         OpenError::Store(error) => of_store(error),
         OpenError::Component(error) => of_component(error),
         OpenError::InvalidPolicy(_) => Code::Data,
-        OpenError::Engine(error) => of_setup(error),
+        OpenError::Engine(EngineError::Exhausted { .. }) => Code::Unavailable,
+        // Before its first operation: the component is at fault.
+        OpenError::Engine(_) => Code::Data,
         _ => Code::Internal,
-    }
-}
-
-/// The exit code for an engine that fails before its first operation: its component is at fault.
-fn of_setup(error: &EngineError) -> Code {
-    match error {
-        EngineError::Exhausted { .. } => Code::Unavailable,
-        _ => Code::Data,
     }
 }
 
@@ -67,13 +61,6 @@ fn of_component(error: &ComponentError) -> Code {
         ComponentError::InvalidPin { .. } => Code::Usage,
         ComponentError::Engine { .. } => Code::Config,
         _ => Code::Data,
-    }
-}
-
-fn of_engine(error: &EngineError) -> Code {
-    match error {
-        EngineError::Exhausted { .. } => Code::Unavailable,
-        _ => Code::Internal,
     }
 }
 

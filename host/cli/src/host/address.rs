@@ -10,38 +10,12 @@ use crate::exit::{Code, Failure};
 /// The remedy where there is no default store.
 const GIVE_A_STORE: &str = "give --store sqlite:PATH, or set HALFOPEN_STORE";
 
-/// The address that `--store` names, or that of the user's own store.
+/// The address that `--store` names, or that of the user's own store, whose folder is made where it is missing.
 pub fn of(global: &Global) -> anyhow::Result<String> {
-    match &global.store {
-        Some(address) if address == "memory" => {
-            let message = format!("a store in memory ends with this program; it is for `replay`: {GIVE_A_STORE}");
-            Err(Failure::error(Code::Usage, message))
-        }
-        Some(address) => existing_where_relative(address),
-        None => own_store(),
+    if let Some(address) = given(global)? {
+        return Ok(address.to_owned());
     }
-}
-
-/// The address, unless it is a relative path of no file: a crontab or a service would make its own store in its own folder.
-fn existing_where_relative(address: &str) -> anyhow::Result<String> {
-    let path = address.strip_prefix("sqlite:").or_else(|| (!address.contains(':')).then_some(address));
-    if let (Some(path), Ok(folder)) = (path.map(str::trim).filter(|path| !path.is_empty()), std::env::current_dir())
-        && !folder.join(path).exists()
-        && Path::new(path).is_relative()
-    {
-        let message = format!("there is no store {path} in {}; to make one, give a full path", folder.display());
-        return Err(Failure::error(Code::NoInput, message));
-    }
-    Ok(address.to_owned())
-}
-
-/// The store in the user's state folder, which is made where it is missing.
-fn own_store() -> anyhow::Result<String> {
-    let found = state_folder(|name| std::env::var_os(name).map(PathBuf::from));
-    let StateFolder { variable, folder } = found.ok_or_else(|| {
-        let message = format!("no place for the store: neither XDG_STATE_HOME nor HOME is a full path; {GIVE_A_STORE}");
-        Failure::error(Code::Config, message)
-    })?;
+    let StateFolder { variable, folder } = own_folder()?;
     create_private(&folder).map_err(|error| {
         let code = match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Code::Denied,
@@ -55,6 +29,44 @@ fn own_store() -> anyhow::Result<String> {
         );
         Failure::error(code, message)
     })?;
+    in_folder(&folder, variable)
+}
+
+/// The same for a command that only reads: without a folder, the user has no records yet.
+pub fn to_read(global: &Global) -> anyhow::Result<String> {
+    if let Some(address) = given(global)? {
+        return Ok(address.to_owned());
+    }
+    let StateFolder { variable, folder } = own_folder()?;
+    if folder.is_dir() { in_folder(&folder, variable) } else { Ok("memory".to_owned()) }
+}
+
+fn given(global: &Global) -> anyhow::Result<Option<&str>> {
+    let Some(address) = global.store.as_deref() else { return Ok(None) };
+    if address == "memory" {
+        let message = format!("a store in memory ends with this program; it is for `replay`: {GIVE_A_STORE}");
+        return Err(Failure::error(Code::Usage, message));
+    }
+    // A crontab or a service would make a store of its own in its own folder.
+    let path = address.strip_prefix("sqlite:").or_else(|| (!address.contains(':')).then_some(address));
+    if let (Some(path), Ok(folder)) = (path.map(str::trim).filter(|path| !path.is_empty()), std::env::current_dir())
+        && !folder.join(path).exists()
+        && Path::new(path).is_relative()
+    {
+        let message = format!("there is no store {path} in {}; to make one, give a full path", folder.display());
+        return Err(Failure::error(Code::NoInput, message));
+    }
+    Ok(Some(address))
+}
+
+fn own_folder() -> anyhow::Result<StateFolder> {
+    state_folder(|name| std::env::var_os(name).map(PathBuf::from)).ok_or_else(|| {
+        let message = format!("no place for the store: neither XDG_STATE_HOME nor HOME is a full path; {GIVE_A_STORE}");
+        Failure::error(Code::Config, message)
+    })
+}
+
+fn in_folder(folder: &Path, variable: &str) -> anyhow::Result<String> {
     let file = folder.join("halfopen.db");
     let path = file.to_str().ok_or_else(|| {
         let message = format!("the path {} (from {variable}) is not UTF-8; {GIVE_A_STORE}", file.display());

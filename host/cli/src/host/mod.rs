@@ -1,15 +1,16 @@
 //! The host that the global options describe.
 
-mod address;
+pub mod address;
 
+use std::path::Path;
 use std::sync::Arc;
 
-use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError};
+use halfopen::{Component, Host, HostBuilder, OnStoreError, OpenError, Policy, store};
 use rustix::process::{Resource, getrlimit};
 
 use crate::args::Global;
 use crate::exit::{Code, Failure};
-use crate::policy_file::PolicyFile;
+use crate::policy_file;
 
 /// The longest name of a namespace, in bytes, as for dependencies.
 const LONGEST_NAMESPACE: usize = 256;
@@ -17,9 +18,10 @@ const LONGEST_NAMESPACE: usize = 256;
 /// The address space that the engine is sure to get by with, in bytes. Where memory runs out, the process is aborted.
 const ADDRESS_SPACE: u64 = 256 << 20;
 
-/// The host for commands that only read.
-pub fn open(global: &Global) -> anyhow::Result<Host> {
-    build(global, |builder| builder)
+/// The host for commands that only read. It needs no right to write, and creates no store.
+pub fn open_to_read(global: &Global) -> anyhow::Result<Host> {
+    let store = store::open_to_read(&address::to_read(global)?).map_err(OpenError::from)?;
+    finish(Host::builder().shared_store(store).namespace(namespace(global)?), global)
 }
 
 /// The host for the acts of an operator.
@@ -33,29 +35,35 @@ pub type Opener = Arc<dyn Fn(OnStoreError) -> anyhow::Result<Host> + Send + Sync
 /// What opens the host for `run`: for its acquire, for each renewal, and for its report.
 pub fn opener(global: &Global) -> anyhow::Result<Opener> {
     let (address, namespace) = (address::of(global)?, namespace(global)?.to_owned());
-    let (component, file) = (component(global)?, default_policy(global)?);
+    let (component, default_policy) = (component(global)?, default_policy(global)?);
+    let file = global.default_policy.clone();
     Ok(Arc::new(move |on_store_error| {
         let builder = Host::builder().address(&address).namespace(&namespace).on_store_error(on_store_error);
-        finish(builder.component(component.clone()), file.as_ref())
+        made(builder.component(component.clone()).default_policy(default_policy.clone()), file.as_deref())
     }))
 }
 
 /// The host without a store of its own, for the default policy.
 pub fn in_memory(global: &Global) -> anyhow::Result<Host> {
-    let builder = Host::builder().address("memory").component(component(global)?);
-    finish(builder, default_policy(global)?.as_ref())
+    finish(Host::builder().address("memory"), global)
 }
 
 fn build(global: &Global, options: impl FnOnce(HostBuilder) -> HostBuilder) -> anyhow::Result<Host> {
     let builder = Host::builder().address(&address::of(global)?).namespace(namespace(global)?);
-    finish(options(builder).component(component(global)?), default_policy(global)?.as_ref())
+    finish(options(builder), global)
 }
 
-fn default_policy(global: &Global) -> anyhow::Result<Option<PolicyFile>> {
-    global.default_policy.as_deref().map(PolicyFile::read).transpose()
+fn default_policy(global: &Global) -> anyhow::Result<Policy> {
+    Ok(global.default_policy.as_deref().map(policy_file::read).transpose()?.unwrap_or_default())
 }
 
-fn finish(builder: HostBuilder, file: Option<&PolicyFile>) -> anyhow::Result<Host> {
+fn finish(builder: HostBuilder, global: &Global) -> anyhow::Result<Host> {
+    let builder = builder.component(component(global)?).default_policy(default_policy(global)?);
+    made(builder, global.default_policy.as_deref())
+}
+
+/// The host; `file` is where its default policy comes from.
+fn made(builder: HostBuilder, file: Option<&Path>) -> anyhow::Result<Host> {
     if let Some(limit) = getrlimit(Resource::As).current.filter(|limit| *limit < ADDRESS_SPACE) {
         let message = format!(
             "the address space is limited to {} MiB, and the engine needs {}; raise the limit (ulimit -v)",
@@ -64,9 +72,8 @@ fn finish(builder: HostBuilder, file: Option<&PolicyFile>) -> anyhow::Result<Hos
         );
         return Err(Failure::error(Code::Config, message));
     }
-    let builder = builder.default_policy(file.map(PolicyFile::policy).unwrap_or_default());
     builder.build().map_err(|error| match (error, file) {
-        (OpenError::InvalidPolicy(faults), Some(file)) => file.refused(&faults),
+        (OpenError::InvalidPolicy(faults), Some(file)) => policy_file::refused(file, &faults),
         (error, _) => error.into(),
     })
 }

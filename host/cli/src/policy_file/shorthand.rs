@@ -2,38 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-/// Replaces durations, in tables too. `renamed` gets the old and the new path of a key.
-pub fn expand(
-    object: Map<String, Value>,
-    prefix: &str,
-    renamed: &mut impl FnMut(&str, &str),
-) -> Result<Map<String, Value>, String> {
+/// Replaces durations, in tables too.
+pub fn expand(object: Map<String, Value>) -> Result<Map<String, Value>, String> {
     let mut expanded = Map::new();
     for (key, value) in object {
-        let path = format!("{prefix}{key}");
-        let (key, value) = match value {
-            Value::Object(inner) => (key, Value::Object(expand(inner, &format!("{path}."), renamed)?)),
-            value => expand_entry(key, value),
+        let (key, value) = match (value.as_str().and_then(millis), value) {
+            (_, Value::Object(table)) => (key, Value::Object(expand(table)?)),
+            (Some(ms), _) if key == "window" => (key, json!({ "ms": ms })),
+            (Some(ms), _) if !key.ends_with("_ms") => (format!("{key}_ms"), ms.into()),
+            (_, value) => (key, value),
         };
-        let new_path = format!("{prefix}{key}");
         if expanded.contains_key(&key) {
-            return Err(format!("`{path}` and `{new_path}` set the same value; give one of them"));
-        }
-        if new_path != path {
-            renamed(&path, &new_path);
+            return Err(format!("`{}` and `{key}` set the same value; give one of them", key.trim_end_matches("_ms")));
         }
         expanded.insert(key, value);
     }
     Ok(expanded)
-}
-
-/// An entry with its duration replaced, or as it is.
-pub fn expand_entry(key: String, value: Value) -> (String, Value) {
-    match value.as_str().and_then(millis) {
-        Some(ms) if key == "window" => (key, json!({ "ms": ms })),
-        Some(ms) if !key.ends_with("_ms") => (format!("{key}_ms"), ms.into()),
-        _ => (key, value),
-    }
 }
 
 /// A duration of whole milliseconds; none for any other text.

@@ -1,5 +1,6 @@
 //! Text that the program writes.
 
 pub mod output;
+pub mod progress;
 pub mod table;
 pub mod text;

@@ -39,6 +39,16 @@ pub fn instant(ms: u64) -> String {
     humantime::format_rfc3339_millis(SystemTime::UNIX_EPOCH + Duration::from_millis(ms)).to_string()
 }
 
+/// An instant to the second, and its distance: "03:12:07 UTC (12m ago)", "2025-01-30 04:00:00 UTC (in 2h)".
+pub fn when(ms: u64, now: u64) -> String {
+    let (shown, today) = (instant(ms), instant(now));
+    let day = shown.get(..10).filter(|day| !today.starts_with(*day)).map(|day| format!("{day} "));
+    let time = shown.get(11..19).unwrap_or(&shown);
+    let distance = duration(Duration::from_millis(now.abs_diff(ms)));
+    let distance = if ms > now { format!("in {distance}") } else { format!("{distance} ago") };
+    format!("{}{time} UTC ({distance})", day.unwrap_or_default())
+}
+
 /// The present instant, in milliseconds since the Unix epoch.
 pub fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

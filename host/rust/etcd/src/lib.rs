@@ -84,6 +84,14 @@ impl Store for EtcdStore {
         Ok(names)
     }
 
+    fn namespaces(&self) -> Result<Vec<String>, StoreError> {
+        let span = self.records.keys.all_records();
+        let (found, _) = self.records.walk_span(span, self.records.client.until())?;
+        let present = found.iter().filter(|kv| !matches!(read_record(&kv.value.0), Ok((_, None))));
+        let names = present.filter_map(|kv| self.records.keys.namespace_of_record(&kv.key.0));
+        Ok(names.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
+    }
+
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
         stream::history(&self.records, key, limit)
     }

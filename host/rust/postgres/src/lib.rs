@@ -107,6 +107,10 @@ impl Store for PostgresStore {
         self.query(Statement::List, &[&namespace.as_bytes()], sql::text)
     }
 
+    fn namespaces(&self) -> Result<Vec<String>, StoreError> {
+        self.query(Statement::Namespaces, &[], sql::text)
+    }
+
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
         let (namespace, dependency) = (key.namespace.as_bytes(), key.dependency.as_bytes());
         let mut newest_first = self.query(Statement::History, &[&namespace, &dependency, &bigint(limit)], sql::text)?;

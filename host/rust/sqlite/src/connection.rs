@@ -20,6 +20,11 @@ impl Connection {
         Connection { inner, path: path.to_owned(), file: get_file_id(path).ok() }
     }
 
+    /// A connection that is not used again.
+    pub fn for_one_read(inner: rusqlite::Connection) -> Connection {
+        Connection { inner, path: PathBuf::new(), file: None }
+    }
+
     /// Whether the file is still the one at the path.
     pub fn is_at_its_path(&self) -> bool {
         self.file.is_some() && self.file == get_file_id(&self.path).ok()

@@ -70,10 +70,10 @@ impl StoreFile {
         let metadata = std::fs::metadata(&self.path).ok()?;
         let kind = metadata.file_type();
         if kind.is_dir() {
-            return Some(self.place.denied("it is a folder; give the path of a file"));
+            return Some(self.place.denied("it is a directory; give the path of a file"));
         }
         if !kind.is_file() {
-            return Some(self.place.denied("it is neither a file nor a folder; give the path of a file"));
+            return Some(self.place.denied("it is neither a file nor a directory; give the path of a file"));
         }
         if !system::may_read(&self.path) {
             return Some(self.place.denied("this user has no right to read and write it"));
@@ -88,7 +88,16 @@ impl StoreFile {
                 self.place.denied("it has a second name (a hard link), and each has its own log; keep one of them"),
             );
         }
-        (!system::may_write(&self.path)).then(|| self.place.denied(READ_ONLY))
+        if !system::may_write(&self.path) {
+            return Some(self.place.denied(READ_ONLY));
+        }
+        let beside = ["-wal", "-shm"].map(|suffix| self.beside(suffix));
+        let refusing = beside.iter().find(|path| !system::may_read(path) || !system::may_write(path))?;
+        let place = refusing.display();
+        Some(self.place.denied(format!(
+            "this user has no right to read and write {place}; give it the group and the rights of the store, and let the \
+             folder hand its group on (chmod g+s)"
+        )))
     }
 
     /// SQLite gives no reason; the file system does.
@@ -103,7 +112,14 @@ impl StoreFile {
         self.place.unavailable(format!("reading or writing failed ({error}); {hint}"))
     }
 
-    fn folder(&self) -> &Path {
+    /// A file that SQLite keeps beside the database.
+    pub fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = self.path.as_os_str().to_owned();
+        name.push(suffix);
+        name.into()
+    }
+
+    pub fn folder(&self) -> &Path {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         folder.unwrap_or(Path::new("."))
     }

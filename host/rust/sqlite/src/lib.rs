@@ -6,6 +6,7 @@ mod connection;
 mod error;
 mod open;
 mod options;
+mod reading;
 mod statements;
 mod store;
 mod system;

@@ -75,7 +75,10 @@ fn prepare(file: &StoreFile) -> rusqlite::Result<Result<rusqlite::Connection, St
 }
 
 /// The schema version of a file that is empty or of halfopen.
-fn schema_version(connection: &rusqlite::Connection, file: &StoreFile) -> rusqlite::Result<Result<i64, StoreError>> {
+pub(crate) fn schema_version(
+    connection: &rusqlite::Connection,
+    file: &StoreFile,
+) -> rusqlite::Result<Result<i64, StoreError>> {
     // The identity after the version: another process that is creating the file sets both at once.
     let version = pragma(connection, "user_version")?;
     if pragma(connection, "application_id")? != APPLICATION_ID {

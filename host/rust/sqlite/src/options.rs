@@ -19,10 +19,13 @@ pub struct SqliteOptions {
     pub synchronous: Synchronous,
     /// The time to wait while another process holds the file locked, at most. Default 5 s.
     pub busy_timeout: Duration,
+    /// Whether the store only reads: then a user without the right to write the file may open it, also on a full disk; a
+    /// missing file is not created, and reads as a store without records. Default false.
+    pub read_only: bool,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        SqliteOptions { synchronous: Synchronous::Full, busy_timeout: Duration::from_secs(5) }
+        SqliteOptions { synchronous: Synchronous::Full, busy_timeout: Duration::from_secs(5), read_only: false }
     }
 }

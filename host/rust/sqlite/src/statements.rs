@@ -101,6 +101,13 @@ pub(crate) fn list(connection: &Connection, namespace: &str) -> Result<Vec<Strin
         .collect()
 }
 
+pub(crate) fn namespaces(connection: &Connection) -> Result<Vec<String>> {
+    connection
+        .prepare_cached("SELECT DISTINCT namespace FROM record WHERE data IS NOT NULL ORDER BY namespace")?
+        .query_map([], |row| row.get(0))?
+        .collect()
+}
+
 pub(crate) fn history(connection: &Connection, key: Key<'_>, limit: usize) -> Result<Vec<String>> {
     connection
         .prepare_cached(

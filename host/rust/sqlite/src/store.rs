@@ -10,7 +10,7 @@ use crate::connection::Connection;
 use crate::error::StoreFile;
 use crate::options::SqliteOptions;
 use crate::transaction::Transaction;
-use crate::{address, busy, open, statements};
+use crate::{address, busy, open, reading, statements};
 
 /// The connections that read, at most. A read takes microseconds: more connections would only wait for each other.
 const READERS: usize = 4;
@@ -35,20 +35,34 @@ impl SqliteStore {
         Ok(Self::open_with(address::path(address)?, SqliteOptions::default())?)
     }
 
+    /// Opens the store at an address only to read it: see [`SqliteOptions::read_only`].
+    ///
+    /// # Errors
+    /// As [`open`](SqliteStore::open), but for the right to write.
+    pub fn open_to_read(address: &str) -> Result<Self, OpenError> {
+        let options = SqliteOptions { read_only: true, ..SqliteOptions::default() };
+        Ok(Self::open_with(address::path(address)?, options)?)
+    }
+
     /// Opens the store in the file at a path, with options.
     ///
     /// # Errors
     /// As [`open`](SqliteStore::open).
     pub fn open_with(path: impl AsRef<Path>, options: SqliteOptions) -> Result<Self, StoreError> {
         let file = StoreFile::new(path.as_ref(), options);
-        let writer = Mutex::new(Some(open::writer(&file)?));
-        Ok(SqliteStore { file, writer, readers: Pool::new(READERS).limited() })
+        let writer = if file.options.read_only { None } else { Some(open::writer(&file)?) };
+        let store = SqliteStore { file, writer: Mutex::new(writer), readers: Pool::new(READERS).limited() };
+        if store.file.options.read_only {
+            store.read(|_| Ok(()))?;
+        }
+        Ok(store)
     }
 
     fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let mut slot = self.readers.acquire();
         let connection = match slot.take().filter(Connection::is_at_its_path) {
             Some(connection) => connection,
+            None if self.file.options.read_only => reading::connection(&self.file)?,
             None => open::connection(&self.file)?,
         };
         let result = busy::limited(self.file.options.busy_timeout, || read(&connection));
@@ -57,6 +71,9 @@ impl SqliteStore {
     }
 
     fn writer(&self) -> Result<MutexGuard<'_, Option<Connection>>, StoreError> {
+        if self.file.options.read_only {
+            return Err(self.file.place.denied("it was opened only to read it"));
+        }
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         // No process reads what is written to a removed file.
         if !writer.as_ref().is_some_and(Connection::is_at_its_path) {
@@ -92,6 +109,10 @@ impl Store for SqliteStore {
 
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
         self.read(|connection| statements::list(connection, namespace))
+    }
+
+    fn namespaces(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| statements::namespaces(connection))
     }
 
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {

@@ -9,8 +9,20 @@ fn columns_are_two_spaces_apart() {
 }
 
 #[test]
-fn a_table_may_have_no_headings() {
-    let mut rows = Rows::new(&[], &[]);
-    rows.add(["state", "open"]);
-    assert_eq!(rows.render(), "state  open");
+fn a_table_fits_a_narrow_terminal() {
+    let table = |width| {
+        let mut rows = Rows::new(&["NAME", "STATE", "N", "CAUSE"], &[2]);
+        rows.add(["payments", "open", "10", "connection refused by the provider of payments"]);
+        rows.fit(Some(width), &[], &[2, 1]);
+        rows.render()
+    };
+    let wide = table(80);
+    assert!(wide.contains(" N ") && wide.ends_with("of payments"), "{wide}");
+    for width in [60, 40, 32, 30] {
+        let shown = table(width);
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{width}: {shown}");
+        assert!(shown.contains("payments"), "{width}: {shown}");
+        assert_eq!(shown.lines().count(), 2, "{shown}");
+    }
+    assert!(!table(32).contains("STATE"), "{}", table(32));
 }

@@ -28,6 +28,13 @@ fn instants_beyond_the_calendar_do_not_panic() {
 }
 
 #[test]
+fn an_instant_has_its_distance_and_its_day_if_it_is_another() {
+    let now = 1_700_000_000_000;
+    assert_eq!(when(now - 720_000, now), "22:01:20 UTC (12m ago)");
+    assert_eq!(when(now + 7_200_000, now), "2023-11-15 00:13:20 UTC (in 2h)");
+}
+
+#[test]
 fn a_terminal_gets_no_character_to_act_on() {
     assert_eq!(escape("plain, ünïcode"), "plain, ünïcode");
     assert_eq!(escape("a\u{1b}[2J\nb\u{9b}1m\u{202e}"), "a\\u{1b}[2J\\nb\\u{9b}1m\\u{202e}");

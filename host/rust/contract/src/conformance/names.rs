@@ -1,6 +1,7 @@
 //! Names: two pairs that differ in a byte are two records.
 
 use super::subject::{Checked, Opened, Subject, ensure};
+use crate::store::StoreError;
 
 /// Names that a careless store takes for one another: by case, space, separator, pattern or encoding.
 const NAMES: &str = "a|A|a | a|a\0|a\0b|\0|a:|:a|a/b|a\\b|a%|a_|a*|a?|a'|a\"|a;--|\u{e4}|a\u{308}|\u{c4}|ss|\u{df}|\u{130}|\
@@ -47,5 +48,14 @@ pub(super) fn list(subject: &Subject<'_>) -> Checked {
     let mut wanted: Vec<&str> = names().collect();
     wanted.sort_unstable();
     let found = store.list(&store.namespace)?;
-    ensure(found == wanted, || format!("the list should be {wanted:?}, and is {found:?}"))
+    ensure(found == wanted, || format!("the list should be {wanted:?}, and is {found:?}"))?;
+    match store.namespaces() {
+        // It lists none.
+        Err(StoreError::Other { .. }) => Ok(()),
+        found => {
+            let (found, other) = (found?, store.other(" ").namespace);
+            let is_complete = found.contains(&store.namespace) && found.contains(&other) && found.is_sorted();
+            ensure(is_complete, || format!("the namespaces should hold {:?} and {other:?}: {found:?}", store.namespace))
+        }
+    }
 }

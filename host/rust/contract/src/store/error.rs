@@ -13,7 +13,7 @@ pub enum StoreError {
         why: String,
     },
     /// The store refuses: it is read-only, this user lacks a right, or the place is not one for a store.
-    #[error("the store {place} refuses: {why}")]
+    #[error("cannot use the store {place}: {why}")]
     Denied {
         /// The store.
         place: String,

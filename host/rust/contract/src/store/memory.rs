@@ -122,6 +122,15 @@ impl Store for MemoryStore {
         Ok(records.filter(|(_, record)| record.data.is_some()).map(|(dependency, _)| dependency.clone()).collect())
     }
 
+    fn namespaces(&self) -> Result<Vec<String>, StoreError> {
+        let contents = self.contents();
+        let used =
+            contents.namespaces.iter().filter(|(_, all)| all.records.values().any(|record| record.data.is_some()));
+        let mut names: Vec<String> = used.map(|(name, _)| name.clone()).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
         let contents = self.contents();
         let record = contents.namespaces.get(key.namespace).and_then(|namespace| namespace.records.get(key.dependency));

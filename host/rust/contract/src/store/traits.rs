@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{CommitOutcome, Cursor, Key, Page, Snapshot, StoreError, Write};
+use super::{CommitOutcome, Cursor, Key, Page, Place, Snapshot, StoreError, Write};
 
 /// The place of the records.
 ///
@@ -51,6 +51,14 @@ pub trait Store: Send + Sync + 'static {
 
     /// The dependencies of a namespace that have a record, sorted by their bytes.
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError>;
+
+    /// The namespaces that have a record, sorted by their bytes.
+    ///
+    /// # Errors
+    /// [`StoreError::Other`] from a store that does not list them, as by default.
+    fn namespaces(&self) -> Result<Vec<String>, StoreError> {
+        Err(Place("in use".to_owned()).other("it does not list its namespaces"))
+    }
 
     /// The newest transitions of a record, at most `limit`, oldest first.
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError>;

@@ -38,6 +38,11 @@ impl Keys {
         span(self.within("record", namespace, ""))
     }
 
+    /// All records.
+    pub fn all_records(&self) -> Span {
+        span(format!("{}//record/", self.prefix).into_bytes())
+    }
+
     /// The floor of a namespace.
     pub fn floor(&self, namespace: &str) -> Vec<u8> {
         format!("{}//removed/{}", self.prefix, escaped(namespace)).into_bytes()
@@ -72,6 +77,11 @@ impl Keys {
     /// The dependency of a record's key; none for another key.
     pub fn dependency_of_record(&self, key: &[u8]) -> Option<String> {
         unescaped(self.parts("record", key)?.1)
+    }
+
+    /// The namespace of a record's key; none for another key.
+    pub fn namespace_of_record(&self, key: &[u8]) -> Option<String> {
+        unescaped(self.parts("record", key)?.0)
     }
 
     /// The dependency of transitions; none for another key.

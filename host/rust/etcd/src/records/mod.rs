@@ -11,7 +11,7 @@ use std::time::Instant;
 use halfopen_contract::store::{Key, StoreError};
 use lru::LruCache;
 
-use crate::client::messages::{KeyValue, RangeRequest, RequestOp, ResponseOp, TxnRequest};
+use crate::client::messages::{KeyValue, RangeRequest, RequestOp, ResponseOp, Span, TxnRequest};
 use crate::client::{Client, Reply};
 use crate::options::EtcdOptions;
 use keys::Keys;
@@ -127,8 +127,13 @@ impl Records {
 
     /// The keys and values of all records of a namespace as of one revision, which is returned with them.
     pub fn walk(&self, namespace: &str, until: Instant) -> Result<(Vec<KeyValue>, i64), StoreError> {
+        self.walk_span(self.keys.records(namespace), until)
+    }
+
+    /// The same for any range of records.
+    pub fn walk_span(&self, span: Span, until: Instant) -> Result<(Vec<KeyValue>, i64), StoreError> {
         let mut all = Vec::new();
-        let mut request = RangeRequest { limit: PAGE, ..RangeRequest::all(self.keys.records(namespace)) };
+        let mut request = RangeRequest { limit: PAGE, ..RangeRequest::all(span) };
         loop {
             let page = self.client.range(&request, until)?.answer;
             if request.revision == 0 {

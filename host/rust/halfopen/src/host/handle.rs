@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::Engine;
-use halfopen_contract::store::StoreError;
+use halfopen_contract::store::{Store, StoreError};
 use halfopen_contract::time::Clock;
 
 use crate::breaker::Breaker;
@@ -67,6 +67,11 @@ impl Host {
     /// The namespace.
     pub fn namespace(&self) -> &str {
         self.inner.namespace()
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.runner.executor.store
     }
 
     /// The engine.

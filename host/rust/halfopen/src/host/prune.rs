@@ -28,7 +28,20 @@ impl Host {
     /// # Errors
     /// Those of the store's list; an error of a single record is in the result.
     pub fn prune(&self, idle: Duration) -> Result<Pruned, StoreError> {
-        let dependencies = self.list()?;
+        self.prune_these(&self.list()?, idle, |_| ())
+    }
+
+    /// Removes those of the given records that are no longer needed, as [`prune`](Host::prune) does. `examined` gets the
+    /// number of records so far, from any of several threads.
+    ///
+    /// # Errors
+    /// Those of the store's compaction; an error of a single record is in the result.
+    pub fn prune_these(
+        &self,
+        dependencies: &[String],
+        idle: Duration,
+        examined: impl Fn(u64) + Sync,
+    ) -> Result<Pruned, StoreError> {
         let next = AtomicUsize::new(0);
         let pruned = Mutex::new(Pruned::default());
         let work = || {
@@ -45,6 +58,7 @@ impl Host {
                         pruned.failed.push((dependency.clone(), error));
                     }
                 }
+                examined(pruned.removed + pruned.kept);
             }
         };
         std::thread::scope(|scope| {

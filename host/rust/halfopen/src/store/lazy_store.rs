@@ -59,6 +59,10 @@ impl Store for LazyStore {
         self.store()?.list(namespace)
     }
 
+    fn namespaces(&self) -> Result<Vec<String>, StoreError> {
+        self.store()?.namespaces()
+    }
+
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {
         self.store()?.history(key, limit)
     }

@@ -16,4 +16,4 @@ pub use halfopen_postgres as postgres;
 pub use halfopen_sqlite as sqlite;
 
 pub(crate) use lazy_store::LazyStore;
-pub use open::open;
+pub use open::{open, open_to_read};

@@ -8,6 +8,7 @@ pub(crate) enum Statement {
     Replace,
     Write,
     List,
+    Namespaces,
     History,
     Transitions,
     Position,
@@ -64,6 +65,9 @@ impl Statement {
                 "SELECT dependency FROM {schema}.record WHERE namespace = $1 AND data IS NOT NULL ORDER BY dependency",
                 &[Type::BYTEA],
             ),
+            Statement::Namespaces => {
+                ("SELECT DISTINCT namespace FROM {schema}.record WHERE data IS NOT NULL ORDER BY namespace", &[])
+            }
             Statement::History => (
                 "SELECT transition FROM {schema}.transition
                  WHERE namespace = $1 AND dependency = $2 AND number IS NOT NULL ORDER BY number DESC LIMIT $3",

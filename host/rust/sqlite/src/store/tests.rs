@@ -24,7 +24,7 @@ fn impatient() -> SqliteOptions {
 fn a_folder_and_a_missing_folder_are_named() {
     let temp = TempDir::new().unwrap();
     let error = open(temp.path()).unwrap_err();
-    assert!(matches!(&error, StoreError::Denied { why, .. } if why.contains("is a folder")), "{error}");
+    assert!(matches!(&error, StoreError::Denied { why, .. } if why.contains("is a directory")), "{error}");
     let error = open(temp.path().join("missing/a.db")).unwrap_err();
     assert!(matches!(&error, StoreError::Unavailable { why, .. } if why.contains("create it")), "{error}");
     let file = temp.path().join("file");
@@ -270,4 +270,23 @@ fn the_queries_of_history_use_their_index() {
             .unwrap();
         assert!(plan.len() == 1 && plan[0].contains(&format!("INDEX {index} ")), "{plan:?}");
     }
+}
+
+#[test]
+fn a_store_that_only_reads_creates_and_changes_nothing() {
+    let temp = TempDir::new().unwrap();
+    let path = temp.path().join("a.db");
+    let reading = || SqliteStore::open_with(&path, SqliteOptions { read_only: true, ..SqliteOptions::default() });
+    let reader = reading().unwrap();
+    assert_eq!(reader.list("n").unwrap(), Vec::<String>::new());
+    assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
+    let error = put(&reader, "a", 0, b"x").unwrap_err();
+    assert!(matches!(&error, StoreError::Denied { why, .. } if why.contains("only to read")), "{error}");
+    assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
+    // It reads what is written afterwards, also while the writer has it open.
+    let writer = open(&path).unwrap();
+    put(&writer, "a", 0, b"x").unwrap();
+    assert_eq!((reader.list("n").unwrap(), reader.namespaces().unwrap()), (vec!["a".to_owned()], vec!["n".to_owned()]));
+    drop(writer);
+    assert_eq!(reading().unwrap().list("n").unwrap(), ["a"]);
 }
