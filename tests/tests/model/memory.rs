@@ -5,7 +5,7 @@ use std::time::Duration;
 use halfopen_contract::time::{Clock, Reading};
 use halfopen_contract::types::{Admission, Decision, DeferReason, Deferral, Permit};
 
-use crate::cached_decision::{CachedDecision, FurtherCalls};
+use crate::cached_decision::CachedDecision;
 use crate::guest::{Op, Pass, Reply, View};
 
 /// An answer, when it was asked for by both clocks, and the record that it rests on.
@@ -73,13 +73,11 @@ impl Memory {
             Recall::WallClockOnly => at.time = self.time,
             Recall::TooLong => cached.fresh_for += 1,
         }
-        let age = cached.age(&at, Duration::ZERO)?;
-        match cached.further {
-            FurtherCalls::Admit(terms) => Some(Recalled::Admit(Pass { epoch: terms.epoch, lease: None })),
-            FurtherCalls::Refuse(refusal) => {
-                Some(Recalled::Defer { retry_after: cached.deferral(Some(&refusal), age).retry_after })
-            }
-            FurtherCalls::Acquire | FurtherCalls::Sample(..) => None,
+        let age = cached.age(&at)?;
+        match (cached.admission, cached.refusal) {
+            (Some(all), None) => Some(Recalled::Admit(Pass { epoch: all.permit.epoch, lease: None })),
+            (None, Some(_)) => Some(Recalled::Defer { retry_after: cached.deferral(age).retry_after }),
+            _ => None,
         }
     }
 }

@@ -4,35 +4,35 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::atomic::Ordering;
 use super::seqlock::SeqLock;
-use super::success_counter::{Added, NUMBER, SuccessCounter, Successes};
+use super::success_counter::{NUMBER, SuccessCounter, Successes};
 
 #[test]
 fn what_is_counted_is_taken_out_once() {
     let counter = SuccessCounter::new(3, 7);
     for place in 0..10 {
-        assert_ne!(counter.add(place, 7, place == 3), Added::Refused);
+        assert!(counter.count(place, 7, place == 3));
     }
     assert_eq!(counter.drain(7), Successes { plain: 9, slow: 1 });
     assert!(counter.drain(7).is_empty());
-    assert_ne!(counter.add(0, 7, false), Added::Refused);
+    assert!(counter.count(0, 7, false));
     assert_eq!(counter.begin(8), Successes { plain: 1, slow: 0 });
 }
 
 #[test]
 fn an_older_generation_is_not_counted() {
     let counter = SuccessCounter::new(2, 0);
-    assert_ne!(counter.add(0, 0, false), Added::Refused);
+    assert!(counter.count(0, 0, false));
     assert_eq!(counter.begin(1).plain, 1);
-    assert_eq!(counter.add(0, 0, false), Added::Refused);
+    assert!(!counter.count(0, 0, false));
     assert!(counter.drain(1).is_empty());
 }
 
 #[test]
 fn a_full_counter_stays_full() {
     let counter = SuccessCounter::full(3);
-    assert_ne!(counter.add(0, 3, false), Added::Refused);
+    assert!(counter.count(0, 3, false));
     assert_eq!(counter.drain(3).plain, NUMBER);
-    assert_ne!(counter.add(0, 3, false), Added::Refused, "it ran over into the generation");
+    assert!(counter.count(0, 3, false), "it ran over into the generation");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn each_success_is_counted_once_and_in_its_generation() {
                 while !stop.load(Ordering::Relaxed) {
                     let now = generation.load(Ordering::Relaxed);
                     for slow in [false, true] {
-                        if counter.add(place, now as u32, slow) != Added::Refused {
+                        if counter.count(place, now as u32, slow) {
                             added[now as usize].fetch_add(1, Ordering::Relaxed);
                         }
                     }

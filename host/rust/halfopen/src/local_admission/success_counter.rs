@@ -80,6 +80,16 @@ impl SuccessCounter {
     /// Counts a success.
     #[inline]
     pub fn add(&self, stripe: usize, generation: u32, slow: bool) -> Added {
+        match self.count(stripe, generation, slow) {
+            false => Added::Refused,
+            true if self.timer() == 0 => Added::NeedsTimer,
+            true => Added::Counted,
+        }
+    }
+
+    /// Counts a success, and leaves the timer unread; false where another generation is counted by now.
+    #[inline]
+    pub fn count(&self, stripe: usize, generation: u32, slow: bool) -> bool {
         let stripe = &self.stripes[stripe & (self.stripes.len() - 1)];
         let counter = if slow { &stripe.slow } else { &stripe.plain };
         let mut current = counter.load(Ordering::Relaxed);
@@ -87,12 +97,11 @@ impl SuccessCounter {
             // One more on top of a full counter would say nothing new.
             let next = tagged(generation, (current & NUMBER).saturating_add(1).min(NUMBER));
             match counter.compare_exchange_weak(current, next, Ordering::SeqCst, Ordering::Relaxed) {
-                Ok(_) if self.timer() == 0 => return Added::NeedsTimer,
-                Ok(_) => return Added::Counted,
+                Ok(_) => return true,
                 Err(newer) => current = newer,
             }
         }
-        Added::Refused
+        false
     }
 
     /// Removes the timer, and takes the count of the generation out.
