@@ -139,8 +139,12 @@ describe("the last known decision", () => {
     const now = { wall: START + 1_000, steady: performance.now() };
     const known = cached.lastKnown(now, never);
     assert.ok(known?.kind === "defer" && known.reason === "open" && known.retryAfterMs <= 3_000);
+    const between = { ...cached.send(), at: now };
     cached.learn("4:1", closed, early);
     assert.equal(cached.lastKnown(now, never)?.kind, "defer", "a late receipt does not close it again");
+    cached.note({ ...defer, reason: "forced-open" }, between);
+    const newer = cached.lastKnown(now, never);
+    assert.ok(newer?.kind === "defer" && newer.reason === "forced-open", "nor does it hide an answer to a later request");
     cached.learn("4:1", closed, cached.send());
     assert.equal(cached.lastKnown(now, never)?.kind, "proceed");
   });
