@@ -68,7 +68,8 @@ describe("tests of a Worker", () => {
     const files = {
       "package.json": '{ "type": "module" }',
       "wrangler.jsonc": block('"durable_objects"').replace('"migrations"', vars),
-      "vitest.config.ts": block("cloudflareTest"),
+      "vitest.config.ts": `import { cloudflareTest } from "@cloudflare/vitest-plugin";
+        export default { ${/`(plugins: \[cloudflareTest[^`]*\])`/.exec(readme)?.[1]} };`,
       "src/index.ts": block("export default {\n  async fetch"),
       "test/readme.test.ts": tested + opened('{ deferred: false, value: "yes" }'),
       "test/remembering.test.ts": tested.replace("  forgetAll();\n", "") + opened('{ deferred: true, basis: "local" }'),
