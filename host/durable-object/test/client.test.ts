@@ -19,7 +19,7 @@ describe("the client", () => {
 
   const admitted = (dependency: string, outcome: string, options: object = {}, ...[tookMs, cause, retryAfterMs]: [tookMs?: number | undefined, cause?: string, retryAfterMs?: number]): Promise<Answer> =>
     workerd.post("admitted", { dependency, options, outcome, tookMs, cause, retryAfterMs });
-  const guarded = (dependency: string, work: object, call: object = {}, options: object = {}): Promise<Result> =>
+  const guarded = (dependency: string, work: object | string, call: object = {}, options: object = {}): Promise<Result> =>
     workerd.post("guarded", { dependency, work, call, options });
 
   /** On the real clock, with what the object was asked so far forgotten. */
@@ -100,6 +100,37 @@ describe("the client", () => {
       const off = await real("off", FRESH);
       for (let time = 0; time < 2; time++) await admitted("off", "success", { localAdmission: false });
       assert.deepEqual(await off.raw("calls"), [...strict, ...strict]);
+    });
+
+    it("counts retry-after down, whatever the reason", async () => {
+      const ramp = { over_ms: 60_000, from_percent: 0 };
+      const policy = { ...FRESH, consecutive_failures: 1, open_ms: 60_000, open_max_ms: 60_000, lease_ms: 60_000, ramp };
+      const reached: Record<string, (object: ByHand) => Promise<unknown>> = {
+        open: (object) => object.trip(),
+        probing: async (object) => {
+          await object.ok("configure", { ...policy, open_ms: 1 });
+          await object.trip();
+          await sleep(10);
+          await object.permit("probe");
+        },
+        "forced-open": (object) => object.ok("force", "open", 50_000),
+        ramping: async (object) => {
+          await object.ok("configure", { ...policy, open_ms: 1 });
+          await object.trip();
+          await sleep(10);
+          await object.report(await object.permit("probe"), "success");
+        },
+      };
+      for (const [reason, reach] of Object.entries(reached)) {
+        const object = await real(`counting ${reason}`, policy);
+        await reach(object);
+        const first = await admitted(object.dependency, "success");
+        await sleep(300);
+        const second = await admitted(object.dependency, "success");
+        assert.ok(first.deferred && second.deferred, JSON.stringify([first, second]));
+        assert.deepEqual([first.reason, first.basis, second.reason, second.basis], [reason, "object", reason, "local"]);
+        assert.ok(second.retryAfterMs <= first.retryAfterMs - 300, `${reason}: ${first.retryAfterMs}, then ${second.retryAfterMs}`);
+      }
     });
 
     it("tells slow calls", async () => {
@@ -196,6 +227,80 @@ describe("the client", () => {
       await assert.rejects(guarded("classified", {}, { classify: "throws" }), { name: "RangeError" });
       const { state, leases } = await object.inspect();
       assert.deepEqual([state, leases.length], ["half-open", 0]);
+    });
+
+    it("with a mistake is a TypeError, and nothing is counted", async () => {
+      const object = await real("mistakes", FRESH);
+      const reports = ["sucess", undefined, null, 5, {}, { outcome: "ok" }, { outcome: "failure", cause: 5 }, { outcome: "failure", retryAfterMs: -1 }, { outcome: "failure", tookMs: Number.NaN }, { outcome: "failure", why: "x" }];
+      const errors = await workerd.post<string[]>("mistaken", { dependency: "mistakes", reports });
+      assert.equal(errors.length, reports.length, errors.join("\n"));
+      for (const error of errors) assert.match(error, /^TypeError: a report is "success", "failure", "timeout" or "ignored", or \{/);
+      for (const classify of ["sucess", "nothing", 5, {}, { outcome: "failure", retryAfterMs: -1 }]) {
+        for (const work of [{}, { throws: "Error" }]) {
+          await assert.rejects(guarded("mistakes", work, { classify }), { name: "TypeError", message: /a report is "success"/ });
+        }
+      }
+      await assert.rejects(guarded("mistakes", "a promise"), { name: "TypeError", message: /the work must be a function, as in call\(/ });
+      assert.deepEqual([await object.raw("calls"), (await object.inspect()).calls], [["acquire"], 0]);
+    });
+
+    it("with a mistake gives its probe back", async () => {
+      const object = await real("probing mistake", { ...PLAIN, open_ms: 1, lease_ms: 60_000 });
+      await object.trip();
+      await sleep(5);
+      await assert.rejects(guarded("probing mistake", {}, { classify: "sucess" }), { name: "TypeError" });
+      const { state, leases } = await object.inspect();
+      assert.deepEqual([state, leases.length], ["half-open", 0]);
+    });
+
+    it("names the status or the error as the cause, and the caller", async () => {
+      const object = await real("causes", { ...FRESH, consecutive_failures: 100 });
+      const cause = async (body: object): Promise<unknown> => {
+        await workerd.post("guarded", { dependency: "causes", options: { caller: "checkout" }, ...body }).catch(() => {});
+        const { last_failure } = await object.inspect();
+        assert.equal(last_failure?.caller, "checkout");
+        return last_failure?.cause;
+      };
+      assert.equal(await cause({ work: { status: 503 } }), "HTTP 503");
+      assert.equal(await cause({ work: { throws: "TypeError" } }), "TypeError: TypeError");
+      assert.equal(await cause({ work: { status: 429 }, call: { classify: "failure" } }), "HTTP 429");
+      assert.equal(await cause({ work: {}, call: { classify: { outcome: "failure", cause: "half of \ud800" } } }), "half of \ufffd");
+      assert.equal(await cause({ work: { throws: "secret" }, redact: "a failure" }), "a failure");
+      assert.equal(await cause({ work: { throws: "secret" }, redact: "" }), "");
+      assert.equal(await cause({ work: { status: 502 } }), "HTTP 502");
+      assert.equal(await cause({ work: { throws: "secret" }, redact: "throws" }), "", "never the cause itself");
+      assert.match(workerd.log, /redact failed, so a cause is left out: the redactor failed at 14 characters/);
+      assert.equal((await object.inspect()).failures, 8);
+    });
+
+    it("passes Retry-After of a 429 or a 503 on", async () => {
+      for (const [status, call] of [[503, {}], [429, { classify: "failure" }], [429, { classify: { outcome: "failure", cause: "busy" } }]] as const) {
+        const object = await ByHand.of(workerd, `asks ${status} ${JSON.stringify(call)}`, PLAIN, 0n);
+        const result = await guarded(object.dependency, { status, retryAfter: "30" }, call);
+        assert.ok(!result.deferred && result.receipt?.nextDue === 30_000, JSON.stringify(result));
+      }
+      const probed = await ByHand.of(workerd, "asks again", PLAIN, 0n);
+      await probed.trip();
+      await probed.at(5_000n);
+      const result = await guarded("asks again", { status: 503, retryAfter: "60" });
+      assert.ok(!result.deferred && result.role === "probe" && result.receipt?.nextDue === 65_000, JSON.stringify(result));
+    });
+
+    it("that is cancelled while it reports is over, with its value", async () => {
+      const object = await real("reporting", { ...FRESH, consecutive_failures: 100 });
+      await guarded("reporting", {});
+      await workerd.post("way", { dependency: "reporting", way: { beforeMs: 1_500 } });
+      const begun = Date.now();
+      const result = await guarded("reporting", { status: 500 }, { cancelAfterMs: 100 });
+      assert.ok(Date.now() - begun < 1_000, `${Date.now() - begun} ms`);
+      assert.ok(!result.deferred && result.value === 500 && result.receipt === null);
+      assert.equal((await object.inspect()).failures, 0);
+      await until("it is counted", async () => (await object.inspect()).failures === 1);
+      const failing = Date.now();
+      await assert.rejects(guarded("reporting", { throws: "RangeError" }, { cancelAfterMs: 100 }), { name: "RangeError" });
+      assert.ok(Date.now() - failing < 1_000, `${Date.now() - failing} ms`);
+      await until("it is counted", async () => (await object.inspect()).failures === 2);
+      await workerd.post("way", { dependency: "reporting", way: {} });
     });
 
     it("renews the lease of a probe at a third of it", async () => {

@@ -139,8 +139,12 @@ describe("the last known decision", () => {
     const now = { wall: START + 1_000, steady: performance.now() };
     const known = cached.lastKnown(now, never);
     assert.ok(known?.kind === "defer" && known.reason === "open" && known.retryAfterMs <= 3_000);
+    const between = { ...cached.send(), at: now };
     cached.learn("4:1", closed, early);
     assert.equal(cached.lastKnown(now, never)?.kind, "defer", "a late receipt does not close it again");
+    cached.note({ ...defer, reason: "forced-open" }, between);
+    const newer = cached.lastKnown(now, never);
+    assert.ok(newer?.kind === "defer" && newer.reason === "forced-open", "nor does it hide an answer to a later request");
     cached.learn("4:1", closed, cached.send());
     assert.equal(cached.lastKnown(now, never)?.kind, "proceed");
   });
@@ -182,7 +186,7 @@ describe("an outbox", () => {
   const none = { successes: 0, slowSuccesses: 0, failures: 0, slowFailures: 0 };
 
   it("counts by permit, with the blame of the last failure", () => {
-    const outbox = new Outbox();
+    const outbox = new Outbox("payments");
     outbox.count("3", { outcome: "success" }, false, at(0));
     outbox.count("3", { outcome: "success" }, true, at(0));
     outbox.count("3", { outcome: "failure", cause: "first" }, false, at(0));
@@ -196,7 +200,7 @@ describe("an outbox", () => {
   });
 
   it("sends a batch again, as it was, until it is answered", () => {
-    const outbox = new Outbox();
+    const outbox = new Outbox("payments");
     assert.equal(outbox.count("3", { outcome: "success" }, false, at(0)), 1);
     const first = outbox.batch(at(1));
     assert.equal(outbox.count("3", { outcome: "success" }, false, at(2)), 2);
@@ -212,12 +216,13 @@ describe("an outbox", () => {
 
   it("says which outcomes it drops: too old, too many permits", (context) => {
     const said = context.mock.method(console, "error", () => {});
-    const outbox = new Outbox();
+    const outbox = new Outbox("payments");
     outbox.count("3", { outcome: "failure" }, false, at(0));
-    outbox.count("4", { outcome: "success" }, false, at(50_000));
-    assert.deepEqual(outbox.batch(at(60_001))?.settled.map(({ permit }) => permit), ["4"]);
-    assert.match(String(said.mock.calls[0]?.arguments[0]), /0 successes and 1 failures were not reported: too old/);
+    outbox.count("3", { outcome: "success" }, false, at(50_000));
+    assert.deepEqual(outbox.batch(at(60_001))?.settled.map(({ tally }) => [tally.successes, tally.failures]), [[1, 0]]);
+    assert.match(String(said.mock.calls[0]?.arguments[0]), /0 successes and 1 failures of "payments" were dropped: too old$/);
     assert.equal(outbox.batch(at(200_000)), null);
+    assert.match(String(said.mock.calls[1]?.arguments[0]), /1 successes and 0 failures .* they were sent, and the object has not/);
     assert.ok(outbox.empty && outbox.settled(1));
     for (let permit = 0; permit < 40; permit++) outbox.count(String(permit), { outcome: "success" }, false, at(200_000));
     assert.equal(outbox.batch(at(200_000))?.settled.length, 32);

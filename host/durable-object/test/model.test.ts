@@ -17,6 +17,7 @@ interface Run {
   made: Totals;
   counted: Totals;
   dropped: Totals;
+  unsure: Totals;
   seen: Record<string, number>;
 }
 
@@ -27,16 +28,19 @@ describe("a model of the client", () => {
 
   it(`keeps its laws in ${RUNS} random runs`, { timeout: 200_000 }, async (context) => {
     const seen: Record<string, number> = {};
-    const sums = { made: 0, counted: 0, dropped: 0 };
+    const sums = { made: 0, counted: 0, dropped: 0, unsure: 0 };
     for (let seed = FIRST; seed < FIRST + RUNS; seed++) {
       const run = await workerd.post<Run>("model", { seed, isolates: 3, calls: 150 });
       assert.deepEqual(run.broken, [], `seed ${seed}: ${JSON.stringify(run)}`);
       for (const [what, count] of Object.entries(run.seen)) seen[what] = (seen[what] ?? 0) + count;
-      for (const key of ["made", "counted", "dropped"] as const) sums[key] += run[key].successes + run[key].failures;
+      for (const key of ["made", "counted", "dropped", "unsure"] as const) sums[key] += run[key].successes + run[key].failures;
     }
     context.diagnostic(`${JSON.stringify(sums)} ${JSON.stringify(seen)}`);
     // The runs reach all that the laws speak of.
-    for (const what of ["call local", "probe object", "deferred local", "deferred fail-closed", "a batch that was counted before"]) {
+    assert.ok(sums.dropped > 0 && sums.unsure > 0, JSON.stringify(sums));
+    const acquired = ["call local", "call fail-open", "call last-known", "probe object", "deferred local", "deferred fail-closed"];
+    const called = ["guarded call local", "guarded call object", "guarded probe object", "CallTimedOut", "AbortError", "TypeError"];
+    for (const what of [...acquired, ...called, "a batch that was counted before"]) {
       assert.ok((seen[what] ?? 0) > 0, `never seen: ${what}`);
     }
   });

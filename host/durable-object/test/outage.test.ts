@@ -128,6 +128,7 @@ describe("an object", () => {
       const answers = [];
       for (let time = 0; time < 100; time++) answers.push(await admitted("ramp", "success", options));
       const admissions = answers.filter(({ deferred, basis }) => !deferred && basis === "last-known").length;
+      for (const answer of answers) assert.ok(!answer.deferred || answer.retryAfterMs > 100, JSON.stringify(answer));
       assert.ok(admissions > 25 && admissions < 75, `${admissions} of 100 were admitted at 50 percent`);
     });
   });

@@ -130,7 +130,7 @@ describe("the package", () => {
     const forced = await ask("POST", "/admin/payments/force?mode=closed&lasting_ms=60000&note=a+drill");
     assert.deepEqual([forced.status, (forced.body as Receipt).state], [200, "closed"]);
     const one = (await ask("GET", "/admin/payments")).body as { breaker: Inspection; policy: PolicyInForce; history: unknown[] };
-    assert.equal(one.breaker.override?.note, "a drill");
+    assert.deepEqual([one.breaker.override?.by, one.breaker.override?.note], ["admin", "a drill"]);
     assert.deepEqual([one.policy.origin, one.policy.policy.open_ms, one.history.length], ["host", 5_000, 2]);
     assert.equal((await fetch(url)).status, 502, "forced closed: the call is made again");
     const wrong = await ask("POST", "/admin/payments/force?mode=ajar");

@@ -29,7 +29,7 @@ async function answer(method: string, url: URL, env: Env): Promise<Response> {
   if (path === null) return new Response("the path is malformed\n", { status: 400 });
   const [, , dependency, action] = path;
   if (dependency === undefined || dependency === "") return Response.json(await all(env));
-  const one = breaker(env.HALFOPEN, dependency);
+  const one = breaker(env.HALFOPEN, dependency, { operator: "admin" });
   switch (`${method} ${action ?? ""}`) {
     case "GET ": {
       const [breaker, policy, history] = await Promise.all([one.inspect(), one.policy(), one.history(20)]);
@@ -40,7 +40,7 @@ async function answer(method: string, url: URL, env: Env): Promise<Response> {
       const note = url.searchParams.get("note") ?? "";
       // Another mode is refused, with a message that names the modes.
       const mode = (url.searchParams.get("mode") ?? "") as Mode;
-      return Response.json(await one.force(mode, lasting === null ? { by: "admin", note } : { by: "admin", note, lastingMs: Number(lasting) }));
+      return Response.json(await one.force(mode, lasting === null ? { note } : { note, lastingMs: Number(lasting) }));
     }
     case "POST reset":
       return Response.json(await one.reset());

@@ -78,9 +78,10 @@ function without(isolate: Isolate, fault: Fault, now: Instant): Permit | Deferre
   if (terms.whenUnreachable === "fail-open") return unrecorded("fail-open");
   const known = terms.whenUnreachable === "last-known" ? state.decision.lastKnown(now, Math.random) : null;
   if (known?.kind === "proceed") return unrecorded("last-known");
-  if (known?.kind === "defer") return deferred(known, "last-known", fault);
-  const retryAfterMs = Math.max(UNREACHABLE_WAIT, state.outage.rest(now));
-  return deferred({ retryAfterMs, spreadMs: UNREACHABLE_WAIT, reason: "unreachable" }, "fail-closed", fault);
+  const { retryAfterMs, spreadMs, reason } = known ?? { retryAfterMs: 0, spreadMs: UNREACHABLE_WAIT, reason: "unreachable" };
+  // Before that the answer would be the same.
+  const wait = Math.max(retryAfterMs, state.outage.rest(now), known === null ? UNREACHABLE_WAIT : 0);
+  return deferred({ retryAfterMs: wait, spreadMs, reason }, known === null ? "fail-closed" : "last-known", fault);
 }
 
 /** The answer by the cached decision; null where the object must be asked. */

@@ -52,7 +52,7 @@ export class Breaker {
     this.#objects = objects;
     this.#options = options;
     this.#rpc = new Rpc(objects, objectName(namespace, dependency), options, answerWithinMs);
-    const state = stateOf(objects, JSON.stringify([jurisdiction, namespace, dependency]));
+    const state = stateOf(objects, JSON.stringify([jurisdiction, namespace, dependency]), dependency);
     this.#isolate = new Isolate({ dependency, ...options }, this.#rpc, state);
   }
 
@@ -60,7 +60,8 @@ export class Breaker {
    * Acquires a permit, makes the call if it is admitted, and reports its outcome. While a probe runs its lease is renewed. A
    * report that fails never hides how the call ended. A client that disconnects does not keep the outcome from being reported.
    *
-   * @throws the error of the work; {@link CallTimedOut}; {@link BreakerError} where an argument is invalid
+   * @throws the error of the work; {@link CallTimedOut}; {@link BreakerError} where a name or an option is invalid; a TypeError
+   *   where the work is no function, or `classify` returns no outcome: nothing is counted then
    */
   call<T>(work: (context: CallContext) => T | PromiseLike<T>, options: CallOptions<T> = {}): Promise<CallResult<T>> {
     const result = this.#call(work, options);
@@ -87,9 +88,10 @@ export class Breaker {
    * Reports the outcome of a call under a permit that another Worker was given, as text.
    *
    * @throws BreakerError
+   * @throws TypeError where it is no outcome and no report
    */
-  report(permit: string, report: Outcome | Report): Promise<Receipt> {
-    return this.#isolate.report(permit, asReport(report));
+  async report(permit: string, report: Outcome | Report): Promise<Receipt> {
+    return await this.#isolate.report(permit, asReport(report));
   }
 
   /** Reports the outcomes of many closed-state calls at once. */
@@ -167,7 +169,7 @@ export class Breaker {
   }
 
   async #call<T>(work: (context: CallContext) => T | PromiseLike<T>, given: CallOptions<T>): Promise<CallResult<T>> {
-    const options = checkedCall(given, this.#options.timeoutMs);
+    const options = checkedCall(work, given, this.#options.timeoutMs);
     options.signal?.throwIfAborted();
     const asked = instant();
     const acquired = this.#acquire();

@@ -48,9 +48,12 @@ export class CachedDecision {
    */
   learn(permit: string | null, { applied, state, dueInMs }: Receipt, sent: Sent): void {
     if (applied && state === "closed" && permit !== null && !permit.includes(":")) return;
-    const late = sent.number < this.#learnt;
+    if (state === "closed" && sent.number < this.#learnt) {
+      // Answers that were sent after it may be newer still.
+      this.#fresh = false;
+      return;
+    }
     this.invalidate();
-    if (late && state === "closed") return;
     const decision = state === "closed" ? unconditional(permit ?? "") : waiting(dueInMs ?? 0, state === "open" ? "open" : "probing");
     this.#last = { at: instant(), decision };
   }

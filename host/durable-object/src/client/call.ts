@@ -30,8 +30,9 @@ export interface CallOptions<T> {
    */
   signal?: AbortSignal | undefined;
   /**
-   * The outcome of a call that has ended, with its cause and `retryAfterMs` where they are known. By default a `Response`
-   * with a status of 500 or more and an error are failures, a `TimeoutError` is a timeout, and all else is a success.
+   * The outcome of a call that has ended. By default a `Response` with a status of 500 or more and an error are failures, a
+   * `TimeoutError` is a timeout, and all else is a success. A cause and a `retryAfterMs` that it leaves out are those of the
+   * response (`HTTP 429`, and its `Retry-After`) or the error (its name and message).
    */
   classify?: ((ended: Ended<T>) => Outcome | Report) | undefined;
 }
@@ -56,11 +57,14 @@ export class CallTimedOut extends Error {
 type CheckedCall<T> = CallOptions<T> & { timeoutMs: number };
 
 /**
- * Checks the options of a call.
+ * Checks the arguments of a call.
  *
- * @throws BreakerError
+ * @throws BreakerError, TypeError
  */
-export function checkedCall<T>(options: CallOptions<T>, timeoutMs: number): CheckedCall<T> {
+export function checkedCall<T>(work: unknown, options: CallOptions<T>, timeoutMs: number): CheckedCall<T> {
+  if (typeof work !== "function") {
+    throw new TypeError(`the work must be a function, as in call(({ signal }) => fetch(url, { signal })), not ${kind(work)}`);
+  }
   const { signal, classify } = options;
   fields("the options of a call", options, ["timeoutMs", "signal", "classify"]);
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
@@ -94,23 +98,27 @@ export async function make<T>(
   }
   clearTimeout(timer);
   stopRenewing();
-  const reported = settled(permit, () => outcomeOf(ended, options), begun);
-  if ("error" in ended && options.signal?.aborted === true) {
-    // Its caller waits no longer.
-    afterwards(reported);
-    throw ended.error;
-  }
-  const receipt = await reported;
+  const receipt = await unlessAborted(settled(permit, () => outcomeOf(ended, options), begun), options.signal);
   if ("error" in ended) throw ended.error;
   return { deferred: false, value: ended.value, role, basis, receipt };
 }
 
+/** The receipt; null where the signal is aborted before: the report then goes on without the caller. */
+async function unlessAborted(reported: Promise<Receipt | null>, signal: AbortSignal | undefined): Promise<Receipt | null> {
+  if (signal === undefined) return await reported;
+  return await orAborted(reported, signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    afterwards(reported);
+    return null;
+  });
+}
+
 /** Reports, without ever hiding how the call itself ended. */
-async function settled(permit: Permit, outcome: () => Outcome | Report, begun: Instant): Promise<Receipt | null> {
+async function settled(permit: Permit, outcome: () => Report, begun: Instant): Promise<Receipt | null> {
   const took = ago(begun, instant());
   let report: Report;
   try {
-    report = asReport(outcome());
+    report = outcome();
   } catch (error) {
     await permit.release().catch(warn);
     throw error;
@@ -123,27 +131,31 @@ async function settled(permit: Permit, outcome: () => Outcome | Report, begun: I
   }
 }
 
-function outcomeOf<T>(ended: Ended<T>, { signal, classify }: CallOptions<T>): Outcome | Report {
-  if ("error" in ended) {
-    if (ended.error instanceof CallTimedOut) return { outcome: "timeout", cause: ended.error.message };
-    if (signal?.aborted === true) return isTimeout(signal.reason) ? { outcome: "timeout", cause: causeOf(signal.reason) } : "ignored";
+function outcomeOf<T>(ended: Ended<T>, { signal, classify }: CallOptions<T>): Report {
+  if ("error" in ended && !(ended.error instanceof CallTimedOut) && signal?.aborted === true) {
+    return isTimeout(signal.reason) ? judged({ error: signal.reason }) : { outcome: "ignored" };
   }
-  return (classify ?? byDefault)(ended);
+  const byDefault = judged(ended);
+  if (classify === undefined || ("error" in ended && ended.error instanceof CallTimedOut)) return byDefault;
+  return { ...byDefault, ...asReport(classify(ended)) };
 }
 
-function byDefault(ended: Ended<unknown>): Outcome | Report {
+function judged(ended: Ended<unknown>): Report {
   if ("error" in ended) return { outcome: isTimeout(ended.error) ? "timeout" : "failure", cause: causeOf(ended.error) };
   const { value } = ended;
-  if (!(value instanceof Response) || value.status < 500) return "success";
-  return { outcome: "failure", cause: `HTTP ${value.status}`, retryAfterMs: retryAfterMs(value) };
+  if (!(value instanceof Response)) return { outcome: "success" };
+  const { status } = value;
+  return { outcome: status >= 500 ? "failure" : "success", cause: `HTTP ${status}`, retryAfterMs: retryAfterMs(value) };
 }
 
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === "TimeoutError";
+  return error instanceof CallTimedOut || (error instanceof Error && error.name === "TimeoutError");
 }
 
 function causeOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (error instanceof CallTimedOut) return error.message;
+  if (error instanceof Error) return `${error.name}: ${error.message}`;
+  return typeof error === "string" ? error : kind(error);
 }
 
 /** The time limit of a call in ms. A probe has nine tenths of the longest lease, so that the report of a hang still counts. */

@@ -18,7 +18,7 @@ export async function settle(isolate: Isolate, admission: Admission, report: Rep
   if (outcome === "ignored") return null;
   const { outbox } = isolate.state;
   const slow = admission.slowerThanMs !== null && tookMs !== null && tookMs >= admission.slowerThanMs;
-  const number = outbox.count(admission.permit, { caller: isolate.terms.caller, ...report }, slow, instant());
+  const number = outbox.count(admission.permit, isolate.blamed(report), slow, instant());
   const waits = outcome === "success" && isolate.terms.localAdmission && admission.freshForMs > 0;
   if (!waits && (await deliver(isolate, number, admission.freshForMs > 0 ? GATHER_MS : 0))) return outbox.receipt(admission.permit);
   deliverLater(isolate);
@@ -28,7 +28,8 @@ export async function settle(isolate: Isolate, admission: Admission, report: Rep
 /** Delivers the outcomes up to a batch; false where they wait for an object out of reach. */
 async function deliver(isolate: Isolate, number: number, gatherMs: number): Promise<boolean> {
   const { decision, outage, outbox } = isolate.state;
-  for (let met = false; !outbox.settled(number); ) {
+  // What is dropped meanwhile is settled never.
+  for (let met = false; !outbox.settled(number) && !outbox.empty; ) {
     const now = instant();
     if (outage.rest(now) > 0) return false;
     const end = outbox.delivery.take(now, isolate.claimMs);

@@ -3,6 +3,7 @@
  * once an hour and isolate. No call waits for that.
  */
 import { directoryName } from "./names.js";
+import { checkedOptions } from "./options.js";
 import { type BreakerNamespace, type Place, Rpc } from "./rpc.js";
 
 /** The list of a namespace. */
@@ -19,8 +20,9 @@ const WITHIN = 5_000;
  *
  * @throws BreakerError
  */
-export function dependencies(objects: BreakerNamespace, options: DirectoryOptions = {}): Promise<string[]> {
-  return directory(objects, options.namespace ?? "default", options).call((object) => object.enlisted());
+export async function dependencies(objects: BreakerNamespace, options: DirectoryOptions = {}): Promise<string[]> {
+  const checked = checkedOptions(options, "a list");
+  return await directory(objects, checked.namespace, checked).call((object) => object.enlisted());
 }
 
 /** Adds a dependency. */

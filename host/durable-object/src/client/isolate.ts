@@ -1,5 +1,6 @@
 /** The memory of an isolate. Only plain data is kept in it: promises and stubs belong to one request. */
-import { BreakerError, type Fault, isMistake } from "../contract/faults.js";
+import { BreakerError, type Fault, isMistake, messageOf } from "../contract/faults.js";
+import { checkedReport } from "../contract/report.js";
 import type { Receipt, Report } from "../contract/types.js";
 import { CachedDecision } from "./cached-decision.js";
 import { Claim } from "./claim.js";
@@ -17,12 +18,16 @@ export const CLAIM_SLACK = 1_000;
 /** The memory of one dependency. */
 export class IsolateState {
   readonly decision = new CachedDecision();
-  readonly outbox = new Outbox();
+  readonly outbox: Outbox;
   readonly outage = new Outage();
   /** The claim of the request that asks the object. */
   readonly question = new Claim();
   /** When this isolate last put the dependency on the list of its namespace. */
   enlisted: Instant | null = null;
+
+  constructor(dependency: string) {
+    this.outbox = new Outbox(dependency);
+  }
 }
 
 /** How a client admits calls. */
@@ -32,6 +37,7 @@ export interface Terms {
   whenUnreachable: WhenUnreachable;
   answerWithinMs: number;
   localAdmission: boolean;
+  redact?: ((cause: string) => string) | undefined;
 }
 
 /** A client's part of an isolate: its terms, the way to its object, and the memory that it shares with other clients. */
@@ -58,8 +64,20 @@ export class Isolate {
 
   /** Reports under a permit that is settled by itself: a probe's, or one that another Worker was given. */
   report(permit: string, report: Report): Promise<Receipt> {
-    const named = { caller: this.terms.caller, ...report };
-    return this.receipt(permit, (o) => o.report(this.terms.dependency, permit, named));
+    return this.receipt(permit, (o) => o.report(this.terms.dependency, permit, this.blamed(report)));
+  }
+
+  /** A report with the client's name, and with the cause that the client lets out. */
+  blamed(report: Report): Report {
+    const { caller, redact } = this.terms;
+    const named = { caller, ...report };
+    if (redact === undefined || report.cause === undefined) return named;
+    try {
+      return checkedReport({ ...named, cause: redact(report.cause) });
+    } catch (error) {
+      console.error(`halfopen: redact failed, so a cause is left out: ${messageOf(error)}`);
+      return { ...named, cause: "" };
+    }
   }
 
   /** Renews the lease of a probe. */
@@ -81,12 +99,12 @@ export class Isolate {
 let memory = new WeakMap<object, Map<string, IsolateState>>();
 
 /** The memory of a dependency, by its binding and a key. */
-export function stateOf(objects: object, key: string): IsolateState {
+export function stateOf(objects: object, key: string, dependency: string): IsolateState {
   const ofBinding = memory.get(objects) ?? new Map<string, IsolateState>();
   memory.set(objects, ofBinding);
   let state = ofBinding.get(key);
   if (state === undefined) {
-    state = new IsolateState();
+    state = new IsolateState(dependency);
     const [oldest, dropped] = ofBinding.size < MOST ? [] : (ofBinding.entries().next().value ?? []);
     dropped?.outbox.abandon("the isolate has too many dependencies");
     ofBinding.delete(oldest ?? "");

@@ -5,6 +5,8 @@ import { LONGEST_HOLD } from "./background.js";
 import type { Place } from "./rpc.js";
 
 const CHOICES = ["fail-closed", "fail-open", "last-known"] as const;
+const HINTS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "apac-ne", "apac-se", "oc", "afr", "me"] as const;
+const JURISDICTIONS = ["eu", "fedramp", "fedramp-high", "us"] as const;
 
 /**
  * The answer to an acquire when the object is out of reach, or fails: its storage, its component, a record of a later
@@ -31,22 +33,27 @@ export interface BreakerOptions extends Place {
   answerWithinMs?: number | undefined;
   /** The time limit of a call in ms, where the call names none. Default 25,000. */
   timeoutMs?: number | undefined;
+  /** Rewrites the cause of each failure before it leaves the isolate; `() => ""` leaves it out. An error's text may hold secrets. */
+  redact?: ((cause: string) => string) | undefined;
   /** Whether the isolate acts on its cached decision for the time that the policy's `fresh_ms` allows. Default true. */
   localAdmission?: boolean | undefined;
 }
 
 /** Options with their defaults. */
-export type CheckedOptions = Pick<BreakerOptions, keyof Place | "operator"> & {
-  [K in Exclude<keyof BreakerOptions, keyof Place | "operator">]-?: Exclude<BreakerOptions[K], undefined>;
+export type CheckedOptions = Pick<BreakerOptions, Optional> & {
+  [K in Exclude<keyof BreakerOptions, Optional>]-?: Exclude<BreakerOptions[K], undefined>;
 };
+type Optional = keyof Place | "operator" | "redact";
 
 /** The longest time that an object has to answer, in ms: a request that its client has left ends 30 seconds later. */
 const LONGEST_ANSWER = 20_000;
 const LONGEST_TEXT = 128;
 
-const KNOWN = [
-  ...["namespace", "caller", "operator", "whenUnreachable", "answerWithinMs", "timeoutMs", "localAdmission"],
-  ...["locationHint", "jurisdiction"],
+/** The options of a list of dependencies. */
+const OF_A_LIST = ["namespace", "locationHint", "jurisdiction"];
+const OF_A_BREAKER = [
+  ...OF_A_LIST,
+  ...["caller", "operator", "whenUnreachable", "answerWithinMs", "timeoutMs", "redact", "localAdmission"],
 ];
 
 /**
@@ -54,12 +61,13 @@ const KNOWN = [
  *
  * @throws BreakerError
  */
-export function checkedOptions(given: unknown): CheckedOptions {
-  const options = fields("the options of a breaker", given, KNOWN);
-  const { whenUnreachable = "fail-closed", localAdmission = true } = options;
+export function checkedOptions(given: unknown, of: "a breaker" | "a list" = "a breaker"): CheckedOptions {
+  const options = fields(`the options of ${of}`, given, of === "a list" ? OF_A_LIST : OF_A_BREAKER);
+  const { whenUnreachable = "fail-closed", localAdmission = true, redact, locationHint, jurisdiction } = options;
   if (typeof localAdmission !== "boolean") {
     throw invalidArgument(`localAdmission must be true or false, not ${kind(localAdmission)}`);
   }
+  if (redact !== undefined && typeof redact !== "function") throw invalidArgument(`redact must be a function, not ${kind(redact)}`);
   return {
     namespace: text("namespace", options["namespace"]) ?? "default",
     caller: text("caller", options["caller"], LONGEST_TEXT) ?? "worker",
@@ -68,7 +76,11 @@ export function checkedOptions(given: unknown): CheckedOptions {
     answerWithinMs: ms("answerWithinMs", options["answerWithinMs"], LONGEST_ANSWER) ?? 2_000,
     timeoutMs: ms("timeoutMs", options["timeoutMs"]) ?? LONGEST_HOLD,
     localAdmission,
-    ...(present({ locationHint: options["locationHint"], jurisdiction: options["jurisdiction"] }) as Place),
+    redact: redact as BreakerOptions["redact"],
+    ...present({
+      locationHint: locationHint === undefined ? undefined : oneOf("locationHint", HINTS, locationHint),
+      jurisdiction: jurisdiction === undefined ? undefined : oneOf("jurisdiction", JURISDICTIONS, jurisdiction),
+    }),
   };
 }
 

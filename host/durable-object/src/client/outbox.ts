@@ -10,10 +10,14 @@ import { type Instant, ago } from "./instant.js";
 
 /** The longest time in ms that outcomes are kept: later they would say nothing about the present. */
 const LONGEST_KEPT = 60_000;
-/** The most permits that outcomes are kept for. A new permit comes with each change of state. */
-const MOST_PERMITS = 32;
+/** Outcomes under one permit that come within this time in ms are counted, and grow too old, together. */
+const TOGETHER = 5_000;
+/** The most counts that are kept. A new permit comes with each change of state. */
+const MOST = 32;
 
+/** Outcomes under one permit. */
 interface Counts {
+  permit: string;
   successes: number;
   slowSuccesses: number;
   failures: number;
@@ -30,48 +34,54 @@ export class Outbox {
   readonly handover = new Claim();
   /** When the last batch was sent. */
   lastSent: Instant | null = null;
+  readonly #dependency: string;
   readonly #sender = crypto.randomUUID();
-  #pending = new Map<string, Counts>();
-  #batch: { number: number; counts: Map<string, Counts> } | null = null;
+  #pending: Counts[] = [];
+  #batch: { number: number; counts: Counts[] } | null = null;
   #settled = 0;
   #receipts = new Map<string, Receipt>();
 
+  constructor(dependency: string) {
+    this.#dependency = dependency;
+  }
+
   /** Whether outcomes wait. */
   get empty(): boolean {
-    return this.#pending.size === 0 && this.#batch === null;
+    return this.#pending.length === 0 && this.#batch === null;
   }
 
   /** The number of the last batch, the one that waits included. */
   get latest(): number {
-    return this.#settled + (this.#batch === null ? 0 : 1) + (this.#pending.size === 0 ? 0 : 1);
+    return this.#settled + (this.#batch === null ? 0 : 1) + (this.#pending.length === 0 ? 0 : 1);
   }
 
   /** Counts an outcome, and returns the number of its batch. */
   count(permit: string, { outcome, caller, cause, retryAfterMs }: Report, slow: boolean, now: Instant): number {
-    let counts = this.#pending.get(permit);
+    let counts = this.#pending.findLast((counts) => counts.permit === permit && ago(counts.since, now) < TOGETHER);
     if (counts === undefined) {
-      counts = { successes: 0, slowSuccesses: 0, failures: 0, slowFailures: 0, blame: {}, since: now };
-      this.#pending.set(permit, counts);
+      counts = { permit, successes: 0, slowSuccesses: 0, failures: 0, slowFailures: 0, blame: {}, since: now };
+      this.#pending.push(counts);
+      if (this.#pending.length > MOST) this.#dropped(this.#pending.splice(0, 1), "too many wait");
     }
     const kind = outcome === "success" ? (slow ? "slowSuccesses" : "successes") : slow ? "slowFailures" : "failures";
     counts[kind] += 1;
     if (outcome !== "success") counts.blame = { caller, cause, retryAfterMs };
-    if (this.#pending.size > MOST_PERMITS) this.#drop(this.#pending, () => true, 1, "too many changes of state");
     return (this.#batch?.number ?? this.#settled) + 1;
   }
 
   /** The batch to send: the one without an answer, or a new one of all that waits; null where nothing does. */
   batch(now: Instant): Batch | null {
-    for (const counts of [this.#pending, this.#batch?.counts]) {
-      if (counts !== undefined) this.#drop(counts, ({ since }) => ago(since, now) > LONGEST_KEPT, counts.size, "too old");
+    this.#pending = this.#young(this.#pending, now, "too old");
+    if (this.#batch !== null) {
+      this.#batch.counts = this.#young(this.#batch.counts, now, "too old; they were sent, and the object has not answered");
+      if (this.#batch.counts.length === 0) this.#end();
     }
-    if (this.#batch?.counts.size === 0) this.#end();
     if (this.#batch === null) {
-      if (this.#pending.size === 0) return null;
+      if (this.#pending.length === 0) return null;
       this.#batch = { number: this.#settled + 1, counts: this.#pending };
-      this.#pending = new Map();
+      this.#pending = [];
     }
-    const settled = [...this.#batch.counts].map(([permit, { blame, since: _, ...counts }]) => {
+    const settled = this.#batch.counts.map(({ permit, blame, since: _, ...counts }) => {
       return { permit, tally: { ...counts, ...blame } satisfies Tally };
     });
     return { sender: this.#sender, number: this.#batch.number, settled };
@@ -91,7 +101,7 @@ export class Outbox {
   /** The object refuses a batch for good. */
   refused({ number }: Batch, why: string): void {
     if (this.#batch?.number !== number) return;
-    this.#drop(this.#batch.counts, () => true, this.#batch.counts.size, why);
+    this.#dropped(this.#batch.counts, why);
     this.#end();
   }
 
@@ -107,9 +117,9 @@ export class Outbox {
 
   /** Drops all that waits, and says so. */
   abandon(why: string): void {
-    for (const counts of [this.#pending, this.#batch?.counts]) {
-      if (counts !== undefined) this.#drop(counts, () => true, counts.size, why);
-    }
+    this.#dropped([...(this.#batch?.counts ?? []), ...this.#pending], why);
+    this.#pending = [];
+    this.#end();
   }
 
   #end(): void {
@@ -117,16 +127,22 @@ export class Outbox {
     this.#batch = null;
   }
 
-  #drop(from: Map<string, Counts>, which: (counts: Counts) => boolean, most: number, why: string): void {
-    const dropped = [...from].filter(([, counts]) => which(counts)).slice(0, most);
+  /** The counts that are young enough. The others are dropped. */
+  #young(counts: Counts[], now: Instant, why: string): Counts[] {
+    const [old, young] = [[], []] as [Counts[], Counts[]];
+    for (const one of counts) (ago(one.since, now) > LONGEST_KEPT ? old : young).push(one);
+    this.#dropped(old, why);
+    return young;
+  }
+
+  #dropped(dropped: Counts[], why: string): void {
+    if (dropped.length === 0) return;
     let [successes, failures] = [0, 0];
-    for (const [permit, counts] of dropped) {
-      from.delete(permit);
+    for (const counts of dropped) {
       successes += counts.successes + counts.slowSuccesses;
       failures += counts.failures + counts.slowFailures;
     }
-    if (dropped.length > 0) {
-      console.error(`halfopen: ${successes} successes and ${failures} failures were not reported: ${why}`);
-    }
+    const name = JSON.stringify(this.#dependency);
+    console.error(`halfopen: ${successes} successes and ${failures} failures of ${name} were dropped: ${why}`);
   }
 }

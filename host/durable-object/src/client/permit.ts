@@ -1,5 +1,6 @@
 /** The answers of a client to `acquire`: a permit, or a deferral. */
-import type { Fault } from "../contract/faults.js";
+import { type Fault, messageOf } from "../contract/faults.js";
+import { checkedReport } from "../contract/report.js";
 import type { Deferral, Outcome, Receipt, Report } from "../contract/types.js";
 
 /** What an answer rests on: the object, this isolate's cached decision, or the choice for an object out of reach. */
@@ -66,9 +67,10 @@ export class Permit {
    * within `fresh_ms`, or is not recorded at all.
    *
    * @throws BreakerError
+   * @throws TypeError where it is no outcome and no report; nothing was counted then
    */
-  report(report: Outcome | Report): Promise<Receipt | null> {
-    return this.#settle(asReport(report));
+  async report(report: Outcome | Report): Promise<Receipt | null> {
+    return await this.#settle(asReport(report));
   }
 
   /** Gives the permit back: the call says nothing about the dependency. */
@@ -90,7 +92,15 @@ export class Permit {
   }
 }
 
-/** A report, also where only the outcome is given. */
-export function asReport(report: Outcome | Report): Report {
-  return typeof report === "string" ? { outcome: report } : report;
+/**
+ * A report, also where only the outcome is given.
+ *
+ * @throws TypeError
+ */
+export function asReport(given: unknown): Report {
+  try {
+    return checkedReport(typeof given === "string" ? { outcome: given } : given);
+  } catch (error) {
+    throw new TypeError(`a report is "success", "failure", "timeout" or "ignored", or { outcome, cause, ... }: ${messageOf(error)}`);
+  }
 }

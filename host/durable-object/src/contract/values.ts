@@ -35,6 +35,19 @@ export function ms(what: string, value: unknown, most = LONGEST_TIMER): number |
   throw invalidArgument(`${what} must be a whole number from 1 to ${most}, not ${kind(value)}`);
 }
 
+/** A whole number from 0 to 2^64 - 1. */
+export function u64(what: string, value: unknown): bigint {
+  if (typeof value === "bigint" && value >= 0n && value <= U64_MAX) return value;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  const range = `from 0 to ${Number.MAX_SAFE_INTEGER}, or a bigint up to ${U64_MAX}`;
+  throw invalidArgument(`${what} must be a whole number ${range}, not ${kind(value)}`);
+}
+
+/** A whole number from 0 to 2^64 - 1, or none. */
+export function optionalU64(what: string, value: unknown): bigint | undefined {
+  return value === undefined || value === null ? undefined : u64(what, value);
+}
+
 /** An object without the properties that are undefined. */
 export function present<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;

@@ -4,17 +4,16 @@
  */
 import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js";
 import { BreakerError, invalidArgument, invalidPolicy } from "../contract/faults.js";
-import type { Mode, Outcome } from "../contract/types.js";
-import { U64_MAX, fields, isRecord, kind, oneOf, present, quote } from "../contract/values.js";
+import { BLAME, checkedBlame, checkedReport } from "../contract/report.js";
+import type { Blame, Mode } from "../contract/types.js";
+import { U64_MAX, fields, isRecord, kind, oneOf, optionalU64, present, quote, u64 } from "../contract/values.js";
 
 /** No longer text is valid anywhere, so the rest of it need not be copied into the component to be refused. */
 const LONGEST_TEXT = 1024;
 /** The length of a UUID. */
 const LONGEST_SENDER = 36;
 
-const OUTCOMES: readonly Outcome[] = ["success", "failure", "timeout", "ignored"];
 const MODES: readonly Mode[] = ["open", "closed", "none"];
-const BLAME = ["caller", "cause", "retryAfterMs"];
 
 /** The name of a dependency. */
 export function dependencyName(value: unknown): string {
@@ -36,19 +35,6 @@ function textFault(value: unknown): string | null {
   return value.isWellFormed() ? null : "is not well-formed Unicode";
 }
 
-/** A whole number from 0 to 2^64 - 1. */
-export function u64(what: string, value: unknown): bigint {
-  if (typeof value === "bigint" && value >= 0n && value <= U64_MAX) return value;
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
-  const range = `from 0 to ${Number.MAX_SAFE_INTEGER}, or a bigint up to ${U64_MAX}`;
-  throw invalidArgument(`${what} must be a whole number ${range}, not ${kind(value)}`);
-}
-
-/** A whole number from 0 to 2^64 - 1, or none. */
-export function optionalU64(what: string, value: unknown): bigint | undefined {
-  return value === undefined || value === null ? undefined : u64(what, value);
-}
-
 /** A permit: `EPOCH` or `EPOCH:TOKEN`. */
 export function permit(value: unknown): wit.Permit {
   const parts = typeof value === "string" ? /^([0-9]{1,20})(?::([0-9]{1,20}))?$/.exec(value) : null;
@@ -66,9 +52,8 @@ export function mode(value: unknown): Mode {
 
 /** The outcome of one call. */
 export function report(value: unknown): wit.Report {
-  const { outcome, tookMs, ...rest } = fields("the report", value, ["outcome", "tookMs", ...BLAME]);
-  const took = optionalU64("the report's tookMs", tookMs);
-  return present({ outcome: oneOf("the outcome", OUTCOMES, outcome), took, ...blame("the report's", rest) });
+  const { outcome, tookMs, ...given } = checkedReport(value);
+  return present({ outcome, took: optionalU64("tookMs", tookMs), ...blame(given) });
 }
 
 /** The outcomes of many calls. */
@@ -81,13 +66,12 @@ export function tally(value: unknown): wit.Tally {
     slowSuccesses: count("slowSuccesses"),
     failures: count("failures"),
     slowFailures: count("slowFailures"),
-    ...blame("the tally's", given),
+    ...blame(checkedBlame("the tally's", given)),
   });
 }
 
-function blame(whose: string, { caller, cause, retryAfterMs }: Record<string, unknown>) {
-  const retryAfter = optionalU64(`${whose} retryAfterMs`, retryAfterMs);
-  return { caller: text(`${whose} caller`, caller), cause: text(`${whose} cause`, cause), retryAfter };
+function blame({ caller = "", cause = "", retryAfterMs }: Blame) {
+  return { caller, cause, retryAfter: optionalU64("retryAfterMs", retryAfterMs) };
 }
 
 /** A batch of outcomes. */

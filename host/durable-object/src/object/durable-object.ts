@@ -5,7 +5,7 @@ import type * as wit from "../../generated/interfaces/halfopen-breaker-types.js"
 import type { Inspection, Policy, PolicyInForce, PolicyInput, Transition } from "../contract/documents.js";
 import { type Reply, invalidArgument, replyOf } from "../contract/faults.js";
 import type { Batch, Decision, Mode, Operator, Receipt, Report, Settled, Tally } from "../contract/types.js";
-import { kind } from "../contract/values.js";
+import { kind, optionalU64, u64 } from "../contract/values.js";
 import * as take from "./arguments.js";
 import type { Exports } from "./component.js";
 import * as show from "./convert.js";
@@ -86,7 +86,7 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
 
   force(dependency: string, mode: Mode, lastingMs?: number | bigint | null, operator?: Operator): Reply<Receipt> {
     return this.#receipt(dependency, ({ control }, name) => {
-      const lasting = take.optionalU64("the length of a force", lastingMs);
+      const lasting = optionalU64("the length of a force", lastingMs);
       return control.force(name, take.mode(mode), lasting, take.operator(operator));
     });
   }
@@ -101,7 +101,7 @@ export class HalfOpen<Env = unknown> extends DurableObject<Env> {
 
   prune(dependency: string, idleMs: number | bigint, operator?: Operator): Reply<boolean> {
     return replyOf(() =>
-      this.#run(dependency, ({ control }, name) => control.prune(name, take.u64("the idle time", idleMs), take.operator(operator))),
+      this.#run(dependency, ({ control }, name) => control.prune(name, u64("the idle time", idleMs), take.operator(operator))),
     );
   }
 

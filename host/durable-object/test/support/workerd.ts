@@ -25,6 +25,8 @@ export interface Options {
   vars?: Record<string, string>;
   /** Whether another Worker stands in front of it, with the same code, whose bindings lead to the objects of this one. */
   elsewhere?: boolean;
+  /** The package of the runtime. */
+  runtime?: "workerd" | "workerd-oldest";
   /** The compatibility date. */
   date?: string;
   /** The code of a Worker in front of it, which knows it as `env.MAIN`. */
@@ -75,7 +77,7 @@ export class Workerd {
     await writeFile(config, await configuration(options));
     remove.push(config);
     // The program itself and not the script that starts it: a signal is to reach it.
-    const program = (createRequire(import.meta.url)("workerd") as { default: string }).default;
+    const program = (createRequire(import.meta.url)(options.runtime ?? "workerd") as { default: string }).default;
     const child = spawn(program, ["serve", config, "--experimental", "--control-fd=3", `-ddisk=${disk}`], {
       stdio: ["ignore", "pipe", "pipe", "pipe"],
     });

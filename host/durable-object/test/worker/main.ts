@@ -4,6 +4,7 @@ import {
   type BreakerOptions,
   type CallOptions,
   HalfOpen,
+  type Permit,
   type Report,
   breaker,
   dependencies,
@@ -40,9 +41,12 @@ WebAssembly.Instance = new Proxy(Instance, {
 export interface Guarded {
   dependency: string;
   options?: BreakerOptions;
-  call?: { timeoutMs?: number; cancelAfterMs?: number; reason?: string; classify?: "ignored" | "throws" };
-  /** The work fetches a URL, or ends by itself after the given time. */
-  work: { url: string } | { ms?: number; throws?: string; status?: number; deaf?: boolean };
+  /** The classifier returns the given value, or throws. */
+  call?: { timeoutMs?: number; cancelAfterMs?: number; reason?: string; classify?: unknown };
+  /** The replacement for a cause, or an error. */
+  redact?: string;
+  /** The work fetches a URL, or ends by itself after the given time. It may be a promise, which is no function. */
+  work: { url: string } | { ms?: number; throws?: string; status?: number; retryAfter?: string; deaf?: boolean } | "a promise";
 }
 
 /** Calls that a test makes at once. */
@@ -100,6 +104,46 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
     return { ...answer, receipt };
   },
 
+  /** Acquires once, reports each of the given values, and answers with the errors. */
+  async mistaken({ dependency, reports }: { dependency: string; reports: unknown[] }, env) {
+    const answer = await breaker(through(env.TEST), dependency).acquire();
+    if (answer.deferred) return answer;
+    const errors: string[] = [];
+    for (const report of argumentsOf(reports)) await answer.report(report as "success").catch((error) => errors.push(String(error)));
+    return errors;
+  },
+
+  /** Puts the clock of the isolate forward. */
+  async later(ms: number) {
+    const now = Date.now.bind(Date);
+    Date.now = () => now() + ms;
+  },
+
+  /** Holds a permit of each of the given number of epochs, and reports under all of them while the object is out of reach. */
+  async epochs({ dependency, count }: { dependency: string; count: number }, env) {
+    const client = breaker(through(env.TEST), dependency);
+    const admitted = async (): Promise<Permit> => {
+      const answer = await client.acquire();
+      if (answer.deferred) throw new Error(JSON.stringify(answer));
+      return answer;
+    };
+    const permits: Permit[] = [];
+    for (let epoch = 0; epoch < count; epoch++) {
+      permits.push(await admitted());
+      await (await admitted()).report("failure");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await (await admitted()).report("success");
+    }
+    setWay(dependency, { lose: "call" });
+    for (const permit of permits) await permit.report("success");
+    return new Set(permits.map(({ text }) => text)).size;
+  },
+
+  /** Uses as many other dependencies of the binding as an isolate remembers. */
+  async crowd(count: number, env) {
+    for (let other = 0; other < count; other++) breaker(through(env.TEST), `crowd ${other}`);
+  },
+
   /** Acquires, waits, and reports. */
   async held(body: { dependency: string; ms: number }, env) {
     const answer = await breaker(through(env.TEST), body.dependency).acquire();
@@ -109,21 +153,31 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
   },
 
   /** Makes a guarded call. */
-  async guarded({ dependency, options, call = {}, work }: Guarded, env) {
+  async guarded({ dependency, options: given = {}, call = {}, redact, work }: Guarded, env) {
+    const options: BreakerOptions = { ...given };
+    if (redact !== undefined) {
+      options.redact = (cause) => {
+        if (redact === "throws") throw new Error(`the redactor failed at ${cause.length} characters`);
+        return redact;
+      };
+    }
     const callOptions: CallOptions<Response> = {};
     if (call.timeoutMs !== undefined) callOptions.timeoutMs = call.timeoutMs;
     if (call.cancelAfterMs !== undefined) callOptions.signal = cancelled(call.cancelAfterMs, call.reason);
-    if (call.classify === "ignored") callOptions.classify = () => "ignored";
-    if (call.classify === "throws") {
+    if ("classify" in call) {
       callOptions.classify = () => {
-        throw new RangeError("the classifier failed");
+        if (call.classify === "throws") throw new RangeError("the classifier failed");
+        return (call.classify === "nothing" ? undefined : call.classify) as "success";
       };
     }
-    const result = await breaker(through(env.TEST), dependency, options).call<Response>(async ({ signal, role, token }) => {
+    const client = breaker(through(env.TEST), dependency, options);
+    if (work === "a promise") return client.call(Promise.resolve() as never);
+    const result = await client.call<Response>(async ({ signal, role, token }) => {
       if ("url" in work) return fetch(work.url, { signal, headers: { "x-role": role, "x-token": String(token) } });
       await sleep(work.ms ?? 0, work.deaf === true ? new AbortController().signal : signal);
       if (work.throws !== undefined) throw Object.assign(new Error(work.throws), { name: work.throws });
-      return new Response("done", { status: work.status ?? 200 });
+      const headers: HeadersInit = work.retryAfter === undefined ? {} : { "Retry-After": work.retryAfter };
+      return new Response("done", { status: work.status ?? 200, headers });
     }, callOptions);
     return result.deferred ? result : { ...result, value: result.value.status };
   },

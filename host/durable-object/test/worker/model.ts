@@ -3,7 +3,7 @@
  * must hold. It runs in a Worker of its own, since it replaces the clocks and the timers of its isolate.
  */
 import type { Batch, Decision, PolicyInput, Receipt, Reply, Settled } from "../../dist/index.js";
-import { type BreakerNamespace, type BreakerOptions, breaker } from "../../dist/index.js";
+import { type Breaker, type BreakerNamespace, type BreakerOptions, type CallContext, CallTimedOut, type Permit, breaker } from "../../dist/index.js";
 import { decode, encode } from "./json.js";
 import { TestObject } from "./test-object.js";
 
@@ -71,7 +71,9 @@ class Model {
   readonly broken: string[] = [];
   readonly made: Totals = { successes: 0, failures: 0 };
   readonly counted: Totals = { successes: 0, failures: 0 };
+  /** Dropped without being sent, and dropped after they were sent: the object may have counted those. */
   readonly dropped: Totals = { successes: 0, failures: 0 };
+  readonly unsure: Totals = { successes: 0, failures: 0 };
   readonly seen: Record<string, number> = {};
   readonly #time: VirtualTime;
   readonly #random: () => number;
@@ -82,6 +84,8 @@ class Model {
   readonly #delay: number;
   readonly #failing: number;
   readonly #span: number;
+  /** In some runs nothing arrives from then on, until all that waits is too old. */
+  readonly #goneFrom: number;
   #trouble = true;
   #sequence = 0;
 
@@ -92,6 +96,7 @@ class Model {
     this.#delay = this.#one([50, 400, 1_500]);
     this.#failing = this.#one([0.1, 0.4, 0.8]);
     this.#span = this.#one([2_000, 20_000]);
+    this.#goneFrom = this.#random() < 0.25 ? START + this.#random() * 2_000 : Number.POSITIVE_INFINITY;
   }
 
   async run(namespace: string, isolates: number, calls: number): Promise<void> {
@@ -100,6 +105,7 @@ class Model {
       whenUnreachable: this.#one(["fail-closed", "fail-open", "last-known"]),
       answerWithinMs: this.#one([200, 1_000]),
       timeoutMs: 3_000,
+      localAdmission: this.#random() < 0.8,
     };
     const bindings = Array.from({ length: isolates }, (_, index) => this.#isolate(index));
     const [first] = bindings as [{ binding: BreakerNamespace; news: News }];
@@ -116,43 +122,91 @@ class Model {
       this.#time.after(this.#random() * this.#span, () => void this.#act(this.#one(bindings).binding, options).catch(() => {}));
     }
     // In the end the network is whole, and calls carry on for a while.
-    this.#time.after(20_000, () => {
+    const whole = Number.isFinite(this.#goneFrom) ? 90_000 : 20_000;
+    this.#time.after(whole, () => {
       this.#trouble = false;
     });
     for (const { binding, news } of bindings) {
-      for (let at = 32_000; at < 60_000; at += 4_000) this.#time.after(at, () => void this.#call(binding, news, options, true));
+      for (let at = whole + 12_000; at < whole + 40_000; at += 4_000) this.#time.after(at, () => void this.#call(binding, news, options, true));
     }
     await this.#time.run();
     for (const kind of ["successes", "failures"] as const) {
-      const [made, known] = [this.made[kind], this.counted[kind] + this.dropped[kind]];
-      if (made !== known) this.#broke(`${made} ${kind} were made, ${this.counted[kind]} counted, ${this.dropped[kind]} dropped`);
+      const [made, counted, dropped, unsure] = [this.made, this.counted, this.dropped, this.unsure].map((totals) => totals[kind]) as [number, number, number, number];
+      if (made < counted + dropped || made > counted + dropped + unsure) {
+        this.#broke(`${made} ${kind} were made, ${counted} counted, ${dropped} dropped, ${unsure} dropped after they were sent`);
+      }
     }
   }
 
   /** Takes down what the client says it has dropped. */
   said(text: string): void {
-    const [, successes, failures] = /(\d+) successes and (\d+) failures were not reported/.exec(text) ?? [];
-    this.dropped.successes += Number(successes ?? 0);
-    this.dropped.failures += Number(failures ?? 0);
+    const [, successes, failures] = /(\d+) successes and (\d+) failures of "payments" were dropped: too old/.exec(text) ?? [];
+    const totals = text.includes("they were sent") ? this.unsure : this.dropped;
+    totals.successes += Number(successes ?? 0);
+    totals.failures += Number(failures ?? 0);
   }
 
   async #call(binding: BreakerNamespace, news: News, options: BreakerOptions, healthy = false): Promise<void> {
     const client = breaker(binding, "payments", options);
+    const took = this.#random() * 400;
+    const outcome = healthy || this.#random() > this.#failing ? "success" : "failure";
+    if (this.#random() < 0.5) return await this.#guarded(client, news, outcome, took, options.whenUnreachable === "fail-closed");
     const answer = await client.acquire();
     this.#saw(answer.deferred ? `deferred ${answer.basis}` : `${answer.role} ${answer.basis}`);
     if (answer.deferred) return;
-    if (answer.role === "probe") {
-      if (answer.basis !== "object") this.#broke("a probe from memory");
-      const isolates = this.#granted.get(answer.token ?? "");
-      if (isolates !== 1) this.#broke(`the probe ${answer.token} was granted ${isolates} times`);
-      this.#granted.set(answer.token ?? "", 2);
-    } else if (answer.basis === "local" || answer.basis === "last-known") {
-      if (!news.admits) this.#broke(`isolate ${news.isolate} admitted by ${answer.basis} after it learnt better`);
+    this.#admitted(answer, news, news.admits);
+    await this.#time.sleep(took);
+    if (this.#random() < 0.1) {
+      const wrong = this.#one(["sucess", undefined, { outcome, retryAfterMs: -1 }]);
+      await answer.report(wrong as "success").then(() => this.#broke("a mistake was counted"), (error) => this.#saw(error.name));
     }
-    await this.#time.sleep(this.#random() * 400);
-    const outcome = healthy || this.#random() > this.#failing ? "success" : "failure";
-    if (answer.role === "call" && answer.text !== null) this.made[outcome === "success" ? "successes" : "failures"] += 1;
-    await answer.report({ outcome, cause: "model" }).catch(() => this.#saw("a report that failed"));
+    if (answer.role === "call" && answer.text !== null) this.#made(outcome);
+    await answer.report({ outcome, cause: this.#one(["model", "\ud800"]) }).catch(() => this.#saw("a report that failed"));
+  }
+
+  /** The same by `call`, with time limits, aborts and mistakes where every admission is recorded: an error does not say. */
+  async #guarded(client: Breaker, news: News, outcome: "success" | "failure", took: number, recorded: boolean): Promise<void> {
+    const trouble = recorded ? this.#random() : 0.5;
+    let [admits, isCall] = [false, false];
+    const work = async ({ role, token }: CallContext): Promise<Response> => {
+      [admits, isCall] = [news.admits, role === "call"];
+      if (role === "probe") this.#admitted({ role, token, basis: "object" }, news, admits);
+      await this.#time.sleep(took);
+      return new Response(null, { status: outcome === "success" ? 200 : 503 });
+    };
+    const leave = new AbortController();
+    if (trouble < 0.2) this.#time.after(this.#random() * 600, () => leave.abort());
+    try {
+      const result = await client.call(work, {
+        timeoutMs: trouble > 0.8 ? 100 : 3_000,
+        ...(trouble < 0.2 ? { signal: leave.signal } : {}),
+        ...(trouble > 0.2 && trouble < 0.3 ? { classify: () => "sucess" as "success" } : {}),
+      });
+      this.#saw(result.deferred ? `deferred ${result.basis}` : `guarded ${result.role} ${result.basis}`);
+      if (result.deferred) return;
+      if (trouble > 0.2 && trouble < 0.3) this.#broke("a mistake was counted");
+      if (isCall) this.#admitted({ ...result, token: null }, news, admits);
+      if (isCall && (result.basis === "object" || result.basis === "local")) this.#made(outcome);
+    } catch (error) {
+      this.#saw((error as Error).name);
+      if (error instanceof CallTimedOut && isCall) this.#made("failure");
+    }
+  }
+
+  /** The laws of an admission. */
+  #admitted({ role, token, basis }: Pick<Permit, "role" | "token" | "basis">, news: News, admits: boolean): void {
+    if (role === "probe") {
+      if (basis !== "object") this.#broke("a probe from memory");
+      const isolates = this.#granted.get(token ?? "");
+      if (isolates !== 1) this.#broke(`the probe ${token} was granted ${isolates} times`);
+      this.#granted.set(token ?? "", 2);
+    } else if (basis === "local" || basis === "last-known") {
+      if (!admits) this.#broke(`isolate ${news.isolate} admitted by ${basis} after it learnt better`);
+    }
+  }
+
+  #made(outcome: "success" | "failure"): void {
+    this.made[outcome === "success" ? "successes" : "failures"] += 1;
   }
 
   async #act(binding: BreakerNamespace, options: BreakerOptions): Promise<void> {
@@ -183,7 +237,8 @@ class Model {
       ? [this.#random() ** 4 * this.#delay, this.#random() ** 4 * this.#delay, this.#random()]
       : [5, 5, 1];
     await this.#time.sleep(before);
-    if (fate < 0.08) throw new Error("the call was lost");
+    const gone = this.#trouble && this.#time.now >= this.#goneFrom;
+    if (gone || fate < 0.08) throw new Error("the call was lost");
     this.#time.underWay += 1;
     let reply: Reply<unknown>;
     try {
@@ -282,7 +337,7 @@ export default {
     console.error = (text: unknown) => model.said(String(text));
     console.warn = () => {};
     await model.run(`model ${seed}`, isolates, calls);
-    const { broken, made, counted, dropped, seen } = model;
-    return new Response(encode({ broken, made, counted, dropped, seen }));
+    const { broken, made, counted, dropped, unsure, seen } = model;
+    return new Response(encode({ broken, made, counted, dropped, unsure, seen }));
   },
 } satisfies ExportedHandler<{ TEST: DurableObjectNamespace<TestObject> }>;
