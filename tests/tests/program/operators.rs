@@ -12,7 +12,7 @@ pub fn times_redacted() -> Settings {
     settings.add_filter(r#"("(?:expires_in_ms|ends_in_ms)":)\d+"#, "${1}[ms]");
     settings.add_filter(r"(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d UTC \([^)]*\)", "[when]");
     settings.add_filter(r"\b\d+(\.\d+)?(ms|s|m|h)( \d+(s|m))?\b", "[time]");
-    settings.add_filter(r"\(pid \d+\)", "(pid [pid])");
+    settings.add_filter(r"@\S+ \(pid \d+\)", "@[machine] (pid [pid])");
     settings.add_filter(r#"tester@[^\s",]+"#, "tester@[host]");
     settings.add_filter(r" {2,}", "  ");
     settings
@@ -88,7 +88,7 @@ fn names_and_notes_cannot_control_the_terminal() {
 fn verbose_writes_events_to_stderr() {
     let bench = Bench::new();
     bench.open("pay");
-    let quiet = bench.run(&["run", "pay", "--", "false"]);
+    let quiet = bench.run(&["run", "--quiet", "pay", "--", "false"]);
     assert_eq!((quiet.code, quiet.stderr.as_str()), (1, ""));
     bench.run(&["reset", "pay"]);
     let verbose = bench.run(&["--verbose", "run", "pay", "--", "false"]);

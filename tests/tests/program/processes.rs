@@ -48,8 +48,13 @@ fn killed_in_any_way_it_leaves_nothing_behind() {
     let ways: [fn(i32); 4] = [
         |program| kill(program, libc::SIGKILL),
         |program| kill(-program, libc::SIGKILL),
-        // A fault of the program itself. The engine's handler takes the first one for its own.
-        |program| (0..2).for_each(|_| kill(program, libc::SIGBUS)),
+        // A fault of the program itself. The handlers of Rust and of the engine take the first ones for their own.
+        |program| {
+            for _ in 0..4 {
+                kill(program, libc::SIGSEGV);
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+        },
         |program| {
             kill(program, libc::SIGSTOP);
             kill(program, libc::SIGKILL);

@@ -83,7 +83,7 @@ fn a_waiting_command_notices_a_reset_in_a_few_seconds() {
     let mut line = String::new();
     stderr.read_line(&mut line).unwrap();
     // Longer than the test is patient.
-    assert_eq!(line, "halfopen: pay: the breaker is open; retrying in 1h\n");
+    assert!(line.starts_with("halfopen: pay: the breaker is open; retrying in "), "{line}");
     bench.host().breaker("pay").reset("").unwrap();
     assert!(child.wait().unwrap().success());
     line.clear();

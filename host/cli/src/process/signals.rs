@@ -99,11 +99,8 @@ pub(super) fn forward<T: Send + 'static>(
 ) -> anyhow::Result<()> {
     watch(forwarded().chain([libc::SIGCHLD]), move |arrived| match arrived.signal {
         // Process 1 gets the orphans of all others.
-        libc::SIGCHLD => {
-            while let Ok(Some(_)) = tree::reap() {}
-            true
-        }
-        _ => to.send(event(arrived)).is_ok(),
+        libc::SIGCHLD => while let Ok(Some(_)) = tree::reap() {},
+        _ => drop(to.send(event(arrived))),
     })
 }
 
@@ -112,15 +109,12 @@ pub fn end_requests<T: Send + 'static>(
     to: Sender<T>,
     event: impl Fn(Arrived) -> T + Send + 'static,
 ) -> anyhow::Result<()> {
-    watch([libc::SIGHUP, libc::SIGINT, libc::SIGTERM], move |arrived| to.send(event(arrived)).is_ok())
+    watch([libc::SIGHUP, libc::SIGINT, libc::SIGTERM], move |arrived| drop(to.send(event(arrived))))
 }
 
-/// Passes each signal on while `pass` returns true. A signal that the program was started to ignore (as by nohup) stays
+/// Passes each signal on, for as long as the program runs. A signal that it was started to ignore (as by nohup) stays
 /// ignored: with a handler, the command would no longer ignore it.
-fn watch(
-    signals: impl IntoIterator<Item = i32>,
-    mut pass: impl FnMut(Arrived) -> bool + Send + 'static,
-) -> anyhow::Result<()> {
+fn watch(signals: impl IntoIterator<Item = i32>, pass: impl Fn(Arrived) + Send + 'static) -> anyhow::Result<()> {
     let wanted: Vec<i32> = signals.into_iter().filter(|signal| !is_ignored(*signal)).collect();
     let mut arriving = SignalsInfo::<WithOrigin>::new(wanted).context("cannot listen for signals")?;
     std::thread::Builder::new()
@@ -129,7 +123,7 @@ fn watch(
             let own = i32::try_from(std::process::id()).unwrap_or_default();
             // A write to a closed pipe sends SIGPIPE in the name of the process that writes.
             let others = arriving.forever().filter(|origin| origin.process.is_none_or(|sender| sender.pid != own));
-            let _ = others.map(Arrived::from).try_for_each(|arrived| pass(arrived).then_some(()));
+            others.map(Arrived::from).for_each(pass);
         })
         .context("cannot start a thread for signals")?;
     Ok(())

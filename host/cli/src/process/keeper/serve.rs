@@ -71,7 +71,11 @@ pub(super) fn serve(program: UnixStream, number: u32, command: &[OsString], own_
             held: Vec::new(),
             received: Vec::new(),
         };
-        server.serve()
+        let ended = server.serve();
+        // Its handlers stay for as long as the process: once their pipe has no reader, they would send this process SIGPIPE,
+        // and handle that.
+        std::mem::forget(server);
+        ended
     });
     let response = match result {
         Ok(Some(status)) => Response::Ended(status),
