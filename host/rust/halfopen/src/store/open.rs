@@ -9,8 +9,10 @@ enum Access {
     ReadAndWrite,
 }
 
+type Open = fn(&str, Access) -> Result<Arc<dyn Store>, OpenError>;
+
 /// A kind of store: the schemes of its addresses, their form, and what opens one.
-struct Kind(&'static [&'static str], &'static str, fn(&str, Access) -> Result<Arc<dyn Store>, OpenError>);
+struct Kind(&'static [&'static str], &'static str, Open);
 
 /// The kinds of this build.
 #[rustfmt::skip]
