@@ -112,9 +112,12 @@ impl Drop for Server {
     }
 }
 
-/// The address of a store behind a port, with long timeouts by default: the machine may be busy.
+/// Long timeouts: the machine may be busy.
+pub const PATIENT: &str = "connect_timeout=30&timeout=30";
+
+/// The address of a store behind a port, with long timeouts by default.
 pub fn address_at(port: u16, parameters: &str) -> String {
-    format!("postgres://postgres@127.0.0.1:{port}/postgres?connect_timeout=30&timeout=30&{parameters}")
+    format!("postgres://postgres@127.0.0.1:{port}/postgres?{PATIENT}&{parameters}")
 }
 
 /// The output of SQL at an address.
