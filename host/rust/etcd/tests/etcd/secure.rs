@@ -1,7 +1,7 @@
 //! Users and certificates.
 
 use super::patience::until;
-use halfopen_contract::store::{Key, Store as _, StoreError, Write};
+use halfopen_contract::store::{Key, OpenError, Store as _, StoreError, Write};
 
 use super::server::{Cluster, Member, certificates};
 use super::{options, store};
@@ -126,7 +126,7 @@ pub fn tls_accepts_the_certificates_of_both_sides_alone() {
     for (parameters, part) in
         [("&cacert=/nowhere", "cannot read /nowhere"), (&format!("&cacert={key}"), "no certificate")]
     {
-        let error = halfopen_etcd::EtcdStore::open_with(&options(&address(parameters))).expect_err("a wrong file");
-        assert!(matches!(&error, StoreError::Denied { why, .. } if why.contains(part)), "{error}");
+        let error = halfopen_etcd::EtcdStore::open(&address(parameters)).expect_err("a wrong file");
+        assert!(matches!(&error, OpenError::Store(StoreError::Denied { why, .. }) if why.contains(part)), "{error}");
     }
 }

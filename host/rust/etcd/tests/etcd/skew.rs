@@ -24,9 +24,8 @@ impl Clock for Off {
 /// A store on a machine whose clock is off, and its offset.
 fn off_by(address: &str, offset: i64) -> (EtcdStore, Arc<AtomicI64>) {
     let offset = Arc::new(AtomicI64::new(offset));
-    let mut options = options(address);
-    options.clock = Arc::new(Off(offset.clone()));
-    (EtcdStore::open_with(&options).expect("it opens"), offset)
+    let clock = Arc::new(Off(offset.clone()));
+    (EtcdStore::open_with(&options(address), clock).expect("it opens"), offset)
 }
 
 fn put(store: &EtcdStore, based_on: u64) -> Result<Vec<CommitOutcome>, StoreError> {
