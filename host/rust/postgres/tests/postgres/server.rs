@@ -38,8 +38,7 @@ impl Server {
         if let Some((user, group)) = other_user() {
             std::os::unix::fs::chown(folder.path(), Some(user), Some(group)).unwrap();
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Server { folder, port, settings: settings.to_owned() }
+        Server { folder, port: free_port(), settings: settings.to_owned() }
     }
 
     fn born(self) -> Server {
@@ -110,6 +109,12 @@ impl Drop for Server {
         }
         let _ = command.args(["-D", &self.data(), "-m", "immediate", "-w", "stop"]).current_dir("/").output();
     }
+}
+
+/// A free port below those that the system gives to outgoing connections: the server binds it only later.
+fn free_port() -> u16 {
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    std::iter::repeat_with(|| fastrand::u16(10_000..32_000)).find(is_free).expect("a free port")
 }
 
 /// Long timeouts: the machine may be busy.
