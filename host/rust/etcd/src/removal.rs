@@ -71,7 +71,7 @@ pub(crate) fn remove_namespace(records: &Records, namespace: &str) -> Result<(),
 pub(crate) fn compact(records: &Records, namespace: &str) -> Result<(), StoreError> {
     let key = records.keys.floor(namespace);
     retried(records, |until| {
-        let (floor_revision, mut floor) = records.floor(namespace, until)?;
+        let (mut floor_revision, mut floor) = records.floor(namespace, until)?;
         let (found, _) = records.all(records.keys.records(namespace), until)?;
         let removed = found.into_iter().filter_map(|kv| match read_record(&records.client.place, &kv) {
             Ok((header, None)) => Some((header.version, kv)),
@@ -79,34 +79,24 @@ pub(crate) fn compact(records: &Records, namespace: &str) -> Result<(), StoreErr
         });
         let mut removed: Vec<(u64, KeyValue)> = removed.collect();
         removed.sort_unstable_by_key(|(version, _)| std::cmp::Reverse(*version));
-        if let Some((dropped, _)) = removed.get(REMOVED).filter(|(version, _)| *version > floor.version) {
-            floor.version = *dropped;
+        floor.version = removed.get(REMOVED).map_or(0, |(version, _)| *version).max(floor.version);
+        removed.retain(|(version, _)| *version <= floor.version);
+        for batch in removed.chunks(BATCH) {
+            let unchanged = batch.iter().map(|(_, kv)| Compare::is_at(kv.key.0.clone(), kv.mod_revision));
+            let deletions = batch.iter().map(|(_, kv)| RequestOp::delete(kv.key.0.clone()));
             let request = TxnRequest {
-                compare: vec![Compare::is_at(key.clone(), floor_revision)],
-                success: vec![RequestOp::put(key.clone(), value::write(&floor))],
+                compare: unchanged.chain([Compare::is_at(key.clone(), floor_revision)]).collect(),
+                success: deletions.chain([RequestOp::put(key.clone(), value::write(&floor))]).collect(),
                 failure: Vec::new(),
             };
-            if !records.client.txn(&request, until)?.succeeded {
+            let answer = records.client.txn(&request, until)?;
+            if !answer.succeeded {
                 return Ok(false);
             }
+            floor_revision = answer.header.revision;
         }
-        removed.retain(|(version, _)| *version <= floor.version);
-        let mut is_done = true;
-        for batch in removed.chunks(BATCH) {
-            is_done &= delete(records, batch, until)?;
-        }
-        Ok(is_done)
+        Ok(true)
     })
-}
-
-/// Whether the records were deleted: none has changed.
-fn delete(records: &Records, removed: &[(u64, KeyValue)], until: Instant) -> Result<bool, StoreError> {
-    let request = TxnRequest {
-        compare: removed.iter().map(|(_, kv)| Compare::is_at(kv.key.0.clone(), kv.mod_revision)).collect(),
-        success: removed.iter().map(|(_, kv)| RequestOp::delete(kv.key.0.clone())).collect(),
-        failure: Vec::new(),
-    };
-    Ok(records.client.txn(&request, until)?.succeeded)
 }
 
 /// Repeats `attempt` until it returns true: other processes may write to the namespace meanwhile.
