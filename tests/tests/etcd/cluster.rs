@@ -79,8 +79,9 @@ pub fn a_leader_killed_during_a_probe_leaves_the_lease() {
 pub fn without_a_quorum_a_breaker_fails_and_keeps_its_state() {
     let mut cluster = Cluster::of(3);
     let policy = policy().open_ms(LONG_MS);
+    halfopen_tests::breakers::trip(&host(&cluster.address(&ALL, "quorum?timeout=60s"), &policy).breaker("pay"));
     let breaker = host(&cluster.address(&ALL, "quorum?timeout=1s"), &policy).breaker("pay");
-    halfopen_tests::breakers::trip(&breaker);
+    until("the members serve it", || breaker.inspect().ok());
     let leader = cluster.leader();
     let down = [leader, (leader + 1) % 3];
     down.iter().for_each(|number| cluster.members[*number].kill());

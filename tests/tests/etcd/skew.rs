@@ -10,7 +10,7 @@ use super::server::Cluster;
 
 pub fn a_lease_below_twice_the_skew_is_refused() {
     let cluster = Cluster::single(&[]);
-    let (wide, narrow) = (cluster.address(&[0], "lease?max_skew=2s"), cluster.address(&[0], "lease?max_skew=100ms"));
+    let (wide, narrow) = (cluster.address(&[0], "lease?max_skew=2s"), cluster.address(&[0], "lease?max_skew=1s"));
     let short = policy().lease_ms(3_999);
     let long = policy().lease_ms(4_000);
     let names_it = |text: String| assert!(text.contains("lease_ms") && text.contains("3999, below 4000"), "{text}");

@@ -8,14 +8,18 @@ mod records;
 mod removal;
 mod stream;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use halfopen_contract::store::{CommitOutcome, Cursor, Key, OpenError, Page, Snapshot, Store, StoreError, Write};
+use halfopen_contract::time::{Clock, SystemClock};
 
+use client::messages::Span;
 pub use options::{EtcdOptions, EtcdTls, EtcdUser};
 use records::Records;
-use records::value::read_record;
+use records::value::{Header, read_record};
 
 /// A store in etcd.
 pub struct EtcdStore {
@@ -28,15 +32,30 @@ impl EtcdStore {
     /// # Errors
     /// [`OpenError`]: the address, or as [`open_with`](EtcdStore::open_with).
     pub fn open(address: &str) -> Result<Self, OpenError> {
-        Ok(Self::open_with(&EtcdOptions::from_address(address)?)?)
+        Ok(Self::open_with(&EtcdOptions::from_address(address)?, Arc::new(SystemClock))?)
     }
 
-    /// Opens the store. Sends no request.
+    /// Opens the store with the clock of this machine. Sends no request.
     ///
     /// # Errors
     /// [`StoreError::Denied`]: an option is out of range, or a file for TLS cannot be read.
-    pub fn open_with(options: &EtcdOptions) -> Result<Self, StoreError> {
-        Ok(EtcdStore { records: Records::new(options)? })
+    pub fn open_with(options: &EtcdOptions, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        Ok(EtcdStore { records: Records::new(options, clock)? })
+    }
+}
+
+impl EtcdStore {
+    /// A name from each record of a range that is not removed.
+    fn present(&self, span: Span, name: impl Fn(Header) -> String) -> Result<Vec<String>, StoreError> {
+        let client = &self.records.client;
+        let (found, _) = self.records.all(span, client.until())?;
+        let mut names = Vec::new();
+        for kv in &found {
+            if let (header, Some(_)) = read_record(&client.place, kv)? {
+                names.push(name(header));
+            }
+        }
+        Ok(names)
     }
 }
 
@@ -45,21 +64,14 @@ impl Store for EtcdStore {
         let client = &self.records.client;
         let until = client.until();
         loop {
-            let (state, member) = self.records.read_one(key, until)?;
+            let states = self.records.read(&[key], until)?;
             // A comparison of the clocks takes time, so that the state is old after it.
             if !client.has_proven_clock()? {
-                client.compare_clocks(member)?;
+                client.compare_clocks()?;
                 continue;
             }
-            let now = client.clock.now();
-            if now.is_too_early_for(state.header.at) {
-                // The members prove this machine's clock: the writer's was wrong, or all clocks were set back since.
-                // The engine takes a later date as the present.
-                let ahead_ms = state.header.at - now.at;
-                tracing::warn!(by = state.header.by, ahead_ms, "a record was written by a clock that was ahead");
-            }
-            let snapshot = state.snapshot(now);
-            return snapshot.ok_or_else(|| client.place.corrupt("it returned a record without its bytes"));
+            let snapshot = states.first().map(|state| state.snapshot(client.clock.now()));
+            return snapshot.ok_or_else(|| client.place.corrupt("it returned nothing for a record"));
         }
     }
 
@@ -76,20 +88,14 @@ impl Store for EtcdStore {
     }
 
     fn list(&self, namespace: &str) -> Result<Vec<String>, StoreError> {
-        let (found, _) = self.records.walk(namespace, self.records.client.until())?;
-        let present = found.iter().filter(|kv| !matches!(read_record(&kv.value.0), Ok((_, None))));
-        let names = present.filter_map(|kv| self.records.keys.dependency_of_record(&kv.key.0));
-        let mut names: Vec<String> = names.collect();
+        let mut names: Vec<String> = self.present(self.records.keys.records(namespace), |header| header.dependency)?;
         names.sort_unstable();
         Ok(names)
     }
 
     fn namespaces(&self) -> Result<Vec<String>, StoreError> {
-        let span = self.records.keys.all_records();
-        let (found, _) = self.records.walk_span(span, self.records.client.until())?;
-        let present = found.iter().filter(|kv| !matches!(read_record(&kv.value.0), Ok((_, None))));
-        let names = present.filter_map(|kv| self.records.keys.namespace_of_record(&kv.key.0));
-        Ok(names.collect::<std::collections::BTreeSet<_>>().into_iter().collect())
+        let names = self.present(self.records.keys.all_records(), |header| header.namespace)?;
+        Ok(names.into_iter().collect::<BTreeSet<String>>().into_iter().collect())
     }
 
     fn history(&self, key: Key<'_>, limit: usize) -> Result<Vec<String>, StoreError> {

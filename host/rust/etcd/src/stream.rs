@@ -28,15 +28,13 @@ pub(crate) fn history(records: &Records, key: Key<'_>, limit: usize) -> Result<V
     let mut success = records.requests(&[key], 0);
     success.push(RequestOp::Range(chunks));
     let request = TxnRequest { success, ..TxnRequest::default() };
-    let mut answer = records.client.txn(&request, records.client.until())?.answer;
+    let mut answer = records.client.txn(&request, records.client.until())?;
     let chunks = answer.responses.pop().unwrap_or_default().response_range.kvs;
-    let states = records.states(&[key], answer.responses, answer.header.revision)?;
-    let first = states.first().map_or(0, |state| state.header.first);
+    let first = records.states(&[key], answer)?.first().map_or(0, |state| state.header.first);
     let mut newest = VecDeque::new();
     for kv in chunks {
-        let (_, chunk) = read_chunk(records, &kv)?;
-        let end = records.keys.end_of_chunk(&kv.key.0).unwrap_or_default();
-        let kept = usize::try_from(end.saturating_sub(first)).unwrap_or(usize::MAX).min(limit - newest.len());
+        let chunk = read_chunk(records, &kv)?;
+        let kept = usize::try_from(chunk.end.saturating_sub(first)).unwrap_or(usize::MAX).min(limit - newest.len());
         for transition in chunk.transitions.into_iter().rev().take(kept) {
             newest.push_front(transition);
         }
@@ -51,7 +49,7 @@ pub(crate) fn transitions(records: &Records, namespace: &str, after: Cursor, lim
         Cursor::Start => 0,
         Cursor::After(position) => position,
         Cursor::End => {
-            let answer = records.client.range(&RangeRequest::one(records.keys.floor(namespace)), until)?.answer;
+            let answer = records.client.range(&RangeRequest::one(records.keys.floor(namespace)), until)?;
             return Ok(Page { transitions: Vec::new(), next: Cursor::After(end_of(answer.header.revision)) });
         }
     };
@@ -68,19 +66,19 @@ pub(crate) fn transitions(records: &Records, namespace: &str, after: Cursor, lim
         min_mod_revision: from as i64,
         ..RangeRequest::all(records.keys.history(namespace))
     };
-    let mut page = records.client.range(&request, until)?.answer;
+    let mut page = records.client.range(&request, until)?;
     if let (true, Some(last)) = (page.more, page.kvs.last().map(|kv| kv.mod_revision)) {
         // Some chunks of the last commit may be missing, and not its last ones: they come in no order.
         page.kvs.retain(|kv| kv.mod_revision < last);
         let whole = RangeRequest { limit: 0, min_mod_revision: last, max_mod_revision: last, ..request };
-        page.kvs.extend(records.client.range(&whole, until)?.answer.kvs);
+        page.kvs.extend(records.client.range(&whole, until)?.kvs);
     }
     let mut found = Vec::new();
     for kv in &page.kvs {
-        let (dependency, chunk) = read_chunk(records, kv)?;
+        let chunk = read_chunk(records, kv)?;
         for (place, transition) in (chunk.offset..).zip(chunk.transitions) {
             let position = (kv.mod_revision as u64) << PLACE_BITS | place.min(LAST_PLACE);
-            found.push((position, Observed { dependency: dependency.clone(), transition }));
+            found.push((position, Observed { dependency: chunk.dependency.clone(), transition }));
         }
     }
     found.retain(|(position, _)| *position > after);
@@ -92,13 +90,8 @@ pub(crate) fn transitions(records: &Records, namespace: &str, after: Cursor, lim
     Ok(Page { transitions: found.into_iter().map(|(_, observed)| observed).collect(), next: Cursor::After(next) })
 }
 
-/// The dependency and the transitions of a key.
-fn read_chunk(records: &Records, kv: &KeyValue) -> Result<(String, Chunk), StoreError> {
-    let place = &records.client.place;
-    let what = || format!("the key {:?}", String::from_utf8_lossy(&kv.key.0));
-    let dependency = records.keys.dependency_of_transitions(&kv.key.0);
-    let dependency = dependency.ok_or_else(|| place.corrupt(format!("{} is not this program's", what())))?;
-    Ok((dependency, value::read(&kv.value.0).map_err(|unreadable| unreadable.error(place, &what()))?))
+fn read_chunk(records: &Records, kv: &KeyValue) -> Result<Chunk, StoreError> {
+    value::read(&records.client.place, &kv.key.0, &kv.value.0)
 }
 
 /// The position after all transitions of a revision.

@@ -125,9 +125,6 @@ impl PostgresOptions {
             SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
                 place.corrupt(format!("the server finds its data damaged ({message}); restore the database"))
             }
-            SqlState::PROGRAM_LIMIT_EXCEEDED => {
-                place.other(format!("a name is longer than this store can index ({message})"))
-            }
             ref state if is_missing(state) => place.other(format!(
                 "its schema is incomplete ({message}); drop the schema, so that it is made anew, or restore it"
             )),

@@ -64,17 +64,9 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn load(&self, key: Key<'_>) -> Result<Snapshot, StoreError> {
-        let options = &self.executor.options;
         let (namespace, dependency) = (key.namespace.as_bytes(), key.dependency.as_bytes());
-        let key: [&(dyn ToSql + Sync); 2] = [&namespace, &dependency];
-        let rows = self.executor.run(Effect::Repeatable, async |session, _| {
-            match session.query(Statement::Load, &options.schema, &key).await? {
-                found if found.is_empty() => session.query(Statement::LoadMissing, &options.schema, &key).await,
-                found => Ok(found),
-            }
-        })?;
-        let row = rows.first().ok_or_else(|| options.place.other("it returned no row for a load"))?;
-        sql::snapshot(row).map_err(|why| options.corrupt(why))
+        let found = self.query(Statement::Load, &[&namespace, &dependency], sql::snapshot)?.pop();
+        found.ok_or_else(|| self.executor.options.place.other("it returned no row for a load"))
     }
 
     fn commit(&self, writes: &[Write<'_>]) -> Result<Vec<CommitOutcome>, StoreError> {
@@ -84,12 +76,6 @@ impl Store for PostgresStore {
         let options = &self.executor.options;
         let columns = CommitColumns::new(writes);
         let rows = self.executor.run(Effect::Commit, async |session, retried| {
-            if let Some(replacement) = columns.replacement().filter(|_| !retried) {
-                let done = session.query(Statement::Replace, &options.schema, &replacement).await?;
-                if !done.is_empty() {
-                    return Ok(done);
-                }
-            }
             session.query(Statement::Write, &options.schema, &columns.parameters(&retried)).await
         })?;
         let mut outcomes = vec![None; writes.len()];

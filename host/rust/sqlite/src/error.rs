@@ -144,20 +144,11 @@ impl StoreFile {
             }
             _ => {}
         }
-        match std::fs::metadata(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                self.place.denied("this user has no right to look into its folder")
-            }
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                self.place.unavailable(format!("it cannot be opened ({error})"))
-            }
-            _ if !system::may_write(folder) => {
-                self.place.denied("it cannot be opened; this user needs the right to create files in its folder")
-            }
-            _ => self.place.unavailable(
-                system::shortage(folder).unwrap_or("it cannot be opened, and the system does not say why"),
-            ),
+        if !system::may_write(folder) {
+            return self.place.denied("it cannot be opened; this user needs the right to create files in its folder");
         }
+        let why = system::shortage(folder).unwrap_or("it cannot be opened, and the system does not say why");
+        self.place.unavailable(why)
     }
 }
 

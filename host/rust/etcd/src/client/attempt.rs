@@ -8,14 +8,15 @@ use ureq::{Error, Timeout};
 
 use super::messages::Refusal;
 
+/// etcd's answer to an authentication where it has no users.
+pub(super) const WITHOUT_USERS: &str = "authentication is not enabled";
+
 /// The failure of an attempt.
 #[derive(Debug)]
 pub(super) enum AttemptError {
     /// The request was not done; another member would refuse it, too.
     Refused(StoreError),
-    /// etcd has no users, so that there are no tokens.
-    WithoutUsers,
-    /// etcd does not accept the token; its message.
+    /// etcd does not accept the token, or gives none; its message.
     Token(String),
     /// Another member, or a later attempt, may succeed.
     Failed {
@@ -76,13 +77,12 @@ pub(super) fn from_answer(place: &Place, member: &str, status: StatusCode, conte
         3 if says("user name is empty") => refused(place.denied(format!("{why}; give `etcd://USER:PASSWORD@...`"))),
         3 if says("authentication failed") => refused(place.denied(format!("{why}; check user and password"))),
         3 if says("too large") => refused(place.other(format!("{why}; see etcd's --max-request-bytes"))),
-        3 if says("too many operations") => refused(place.other(format!("{why}; see etcd's --max-txn-ops"))),
         7 => refused(place.denied(format!("{why}; grant readwrite on its prefix"))),
         8 if says("space exceeded") => {
             refused(place.unavailable(format!("{why}; compact and defragment it, then `etcdctl alarm disarm`")))
         }
         8 => failed(false),
-        9 if says("authentication is not enabled") => AttemptError::WithoutUsers,
+        9 if says(WITHOUT_USERS) => AttemptError::Token(why),
         12 => not_etcd(place, member),
         15 => refused(place.corrupt(why)),
         1 | 2 | 4 | 13 | 14 => failed(true),

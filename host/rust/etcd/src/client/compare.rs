@@ -1,10 +1,9 @@
 //! Comparison of this machine's clock with those of the members.
 
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use gethostname::gethostname;
 use halfopen_contract::store::StoreError;
 
 use super::Client;
@@ -26,35 +25,40 @@ impl Client {
         };
         let (max_skew, bound) = (self.clock.max_skew, self.clock.bound());
         Err(self.place.denied(format!(
-            "the clock of this machine ({}) is at least {by} that of the member {member}, and max_skew={max_skew:?} allows \
-             {bound:?} to most members; have both set by NTP",
-            gethostname().display(),
+            "the clock of this machine is at least {by} that of the member {member}, and max_skew={max_skew:?} allows \
+             {bound:?} to most members; have both set by NTP"
         )))
     }
 
-    /// Compares the clock with that of `member` until it is proven or refuted, and with those of the other members,
-    /// where they answer.
-    pub fn compare_clocks(&self, member: usize) -> Result<(), StoreError> {
-        let comparison = self.comparison.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Compares the clock with those of the members that answer, until it is proven or refuted.
+    pub fn compare_clocks(&self) -> Result<(), StoreError> {
+        let _comparison = self.comparison.lock().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have compared while this one waited.
         if self.has_proven_clock()? {
             return Ok(());
         }
-        let done = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            for other in (0..self.members.len()).filter(|other| *other != member) {
-                let done = &done;
-                scope.spawn(move || self.compare_with(other, OTHERS, done));
+        let preferred = self.preferred.load(Ordering::Relaxed);
+        let until = Instant::now() + LONGEST.min(self.timeout);
+        let step = (self.clock.bound() / 4).clamp(Duration::from_millis(1), Duration::from_millis(100));
+        let mut open: Vec<usize> = (0..self.members.len()).collect();
+        loop {
+            open.retain(|member| {
+                let limit = if *member == preferred { self.timeout / 3 } else { OTHERS };
+                let request = self.agent.get(format!("{}/version", self.members[*member].base));
+                let request = request.config().timeout_global(Some(limit)).build();
+                let has_answered = self.observed(*member, || request.call()).is_ok();
+                has_answered && self.clock.has_observed(*member) && !self.clock.is_compared(*member)
+            });
+            if open.is_empty() || Instant::now() >= until {
+                break;
             }
-            self.compare_with(member, self.timeout / 3, &AtomicBool::new(false));
-            done.store(true, Ordering::Relaxed);
-        });
-        drop(comparison);
+            std::thread::sleep(step);
+        }
         if self.has_proven_clock()? {
             return Ok(());
         }
-        let (name, bound) = (&self.members[member].name, self.clock.bound());
-        Err(self.place.unavailable(if self.clock.has_observed(member) {
+        let (name, bound) = (&self.members[preferred].name, self.clock.bound());
+        Err(self.place.unavailable(if self.clock.has_observed(preferred) {
             format!(
                 "the clock of this machine cannot be compared with that of {name} to within {bound:?}: its answers take \
                  too long; try again, or give a larger max_skew"
@@ -65,22 +69,5 @@ impl Client {
                  it pass"
             )
         }))
-    }
-
-    /// Asks a member for its clock until the comparison has a result.
-    fn compare_with(&self, member: usize, limit: Duration, done: &AtomicBool) {
-        let until = Instant::now() + LONGEST.min(self.timeout);
-        let step = (self.clock.bound() / 4).clamp(Duration::from_millis(1), Duration::from_millis(100));
-        while !self.clock.is_compared(member) && Instant::now() < until {
-            let request = self.agent.get(format!("{}/version", self.members[member].base));
-            let request = request.config().timeout_global(Some(limit)).timeout_connect(Some(limit)).build();
-            let failed = self.observed(member, || request.call()).is_err();
-            if failed && done.load(Ordering::Relaxed) || !self.clock.has_observed(member) {
-                return;
-            }
-            if !self.clock.is_compared(member) {
-                std::thread::sleep(step);
-            }
-        }
     }
 }

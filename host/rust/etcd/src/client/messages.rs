@@ -88,23 +88,18 @@ pub(crate) struct Compare {
     result: &'static str,
     key: Bytes,
     range_end: Bytes,
-    mod_revision: String,
+    mod_revision: i64,
 }
 
 impl Compare {
     /// The key was last written at this revision.
-    pub fn is_at(key: Vec<u8>, revision: i64) -> Self {
-        Compare::new("EQUAL", (key, Vec::new()), revision)
+    pub fn is_at(key: Vec<u8>, mod_revision: i64) -> Self {
+        Compare { target: "MOD", result: "EQUAL", key: Bytes(key), range_end: Bytes::default(), mod_revision }
     }
 
     /// All keys of the range were last written before this revision.
-    pub fn all_before(span: Span, revision: i64) -> Self {
-        Compare::new("LESS", span, revision)
-    }
-
-    fn new(result: &'static str, (start, end): Span, revision: i64) -> Self {
-        let (key, range_end) = (Bytes(start), Bytes(end));
-        Compare { target: "MOD", result, key, range_end, mod_revision: revision.to_string() }
+    pub fn all_before((start, end): Span, mod_revision: i64) -> Self {
+        Compare { target: "MOD", result: "LESS", key: Bytes(start), range_end: Bytes(end), mod_revision }
     }
 }
 
@@ -124,7 +119,6 @@ pub(crate) struct AuthenticateRequest<'a> {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Header {
-    pub cluster_id: String,
     #[serde(deserialize_with = "number")]
     pub revision: i64,
 }

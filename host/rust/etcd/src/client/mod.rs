@@ -3,25 +3,22 @@
 mod attempt;
 mod compare;
 pub(crate) mod messages;
-mod resolver;
 mod tls;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use halfopen_contract::store::{Place, StoreError};
-use halfopen_contract::time::Backoff;
+use halfopen_contract::time::{Backoff, Clock};
 use serde::Serialize;
 use ureq::http::{Response, StatusCode};
-use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
 use crate::clock::{CheckedClock, Sample, monotonic};
 use crate::options::{EtcdOptions, EtcdUser, with_port};
 use attempt::AttemptError;
 use messages::{Answer, AuthenticateRequest, RangeRequest, TxnRequest};
-use resolver::CachingResolver;
 
 /// The size of an answer, at most.
 const MAX_BYTES: u64 = 1 << 30;
@@ -37,7 +34,6 @@ pub(crate) struct Client {
     preferred: AtomicUsize,
     user: Option<EtcdUser>,
     token: Mutex<Option<String>>,
-    cluster: OnceLock<String>,
     /// Locked during a comparison of the clocks.
     comparison: Mutex<()>,
     pub place: Place,
@@ -50,32 +46,11 @@ struct Member {
     base: String,
 }
 
-/// The answer to a request.
-#[derive(Debug)]
-pub(crate) struct Reply {
-    pub answer: Answer,
-    /// The member that answered.
-    pub member: usize,
-    /// Whether an earlier attempt without an answer may have been done.
-    pub in_doubt: bool,
-}
-
-/// The failure of a request.
-#[derive(Debug)]
-pub(crate) struct NoReply {
-    pub error: StoreError,
-    /// Whether the request may have been done.
-    pub in_doubt: bool,
-}
-
-impl From<NoReply> for StoreError {
-    fn from(no_reply: NoReply) -> StoreError {
-        no_reply.error
-    }
-}
+/// The error of a request, and whether the request may have been done all the same.
+type NoAnswer = (StoreError, bool);
 
 impl Client {
-    pub fn new(options: &EtcdOptions) -> Result<Client, StoreError> {
+    pub fn new(options: &EtcdOptions, clock: Arc<dyn Clock>) -> Result<Client, StoreError> {
         let place = options.place();
         if let Some(why) = options.fault() {
             return Err(place.denied(why));
@@ -94,16 +69,15 @@ impl Client {
         }
         let names = options.endpoints.iter().filter_map(|endpoint| with_port(endpoint));
         Ok(Client {
-            agent: Agent::with_parts(config.build(), DefaultConnector::new(), CachingResolver::default()),
+            agent: config.build().new_agent(),
             members: names.map(|name| Member { base: format!("{scheme}://{name}"), name }).collect(),
             preferred: AtomicUsize::new(0),
             user: options.user.clone(),
             token: Mutex::new(None),
-            cluster: OnceLock::new(),
             comparison: Mutex::new(()),
             place,
             timeout: options.timeout,
-            clock: CheckedClock::new(options),
+            clock: CheckedClock::new(clock, options.max_skew, options.endpoints.len()),
         })
     }
 
@@ -112,30 +86,38 @@ impl Client {
         Instant::now() + self.timeout
     }
 
-    /// The member that answered last.
-    pub fn preferred(&self) -> usize {
-        self.preferred.load(Ordering::Relaxed)
+    pub fn range(&self, request: &RangeRequest, until: Instant) -> Result<Answer, StoreError> {
+        self.send("/v3/kv/range", request, until).map(|(answer, _)| answer).map_err(|(error, _)| error)
     }
 
-    pub fn range(&self, request: &RangeRequest, until: Instant) -> Result<Reply, NoReply> {
-        self.send("/v3/kv/range", request, until)
+    /// Sends a transaction that may be repeated.
+    pub fn txn(&self, request: &TxnRequest, until: Instant) -> Result<Answer, StoreError> {
+        self.send("/v3/kv/txn", request, until).map(|(answer, _)| answer).map_err(|(error, _)| error)
     }
 
-    pub fn txn(&self, request: &TxnRequest, until: Instant) -> Result<Reply, NoReply> {
-        self.send("/v3/kv/txn", request, until)
+    /// Sends a transaction of a commit. Returns with the answer whether an earlier attempt was left without one.
+    pub fn commit(&self, request: &TxnRequest, until: Instant) -> Result<(Answer, bool), StoreError> {
+        match self.send("/v3/kv/txn", request, until) {
+            // The same transaction again is done at most once: it compares.
+            Err((error, true)) => match self.send("/v3/kv/txn", request, until + self.timeout) {
+                Ok((answer, _)) => Ok((answer, true)),
+                Err(_) => Err(self.place.in_doubt(format!("the answer was lost: {error}"))),
+            },
+            result => result.map_err(|(error, _)| error),
+        }
     }
 
-    /// Sends a request until a member answers. It may be done more than once.
-    fn send(&self, path: &str, request: &impl Serialize, until: Instant) -> Result<Reply, NoReply> {
+    /// Sends a request until a member answers. Returns with the answer whether an earlier attempt may have been done.
+    fn send(&self, path: &str, request: &impl Serialize, until: Instant) -> Result<(Answer, bool), NoAnswer> {
         let body = serde_json::to_vec(request).unwrap_or_default();
-        let mut member = self.preferred();
+        let mut member = self.preferred.load(Ordering::Relaxed);
         let (mut in_doubt, mut tokens, mut failures) = (false, 0, 0);
         let mut backoff = Backoff::begin();
         let mut last = self.place.unavailable("there was no time for a request");
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(NoReply { error: last, in_doubt });
+                return Err((last, in_doubt));
             }
             let mut token = None;
             let attempt = self.authenticate(member, left).and_then(|had| {
@@ -145,17 +127,13 @@ impl Client {
             match attempt {
                 Ok(answer) => {
                     self.preferred.store(member, Ordering::Relaxed);
-                    self.check_cluster(&answer.header.cluster_id, member)?;
-                    return Ok(Reply { answer, member, in_doubt });
+                    return Ok((answer, in_doubt));
                 }
-                Err(AttemptError::Refused(error)) => return Err(NoReply { error, in_doubt }),
-                Err(AttemptError::WithoutUsers) => {
-                    return Err(NoReply { error: self.place.denied("it has no users"), in_doubt });
-                }
+                Err(AttemptError::Refused(error)) => return Err((error, in_doubt)),
                 Err(AttemptError::Token(why)) => {
                     tokens += 1;
                     if self.user.is_none() || tokens > MAX_TOKENS {
-                        return Err(NoReply { error: self.place.denied(why), in_doubt });
+                        return Err((self.place.denied(why), in_doubt));
                     }
                     self.forget_token(token.as_deref());
                 }
@@ -233,7 +211,7 @@ impl Client {
             match self.post(member, "/v3/auth/authenticate", &body, None, left) {
                 Ok(response) => *token = Some(response.token),
                 // An etcd without users lets every client in.
-                Err(AttemptError::WithoutUsers) => return Ok(None),
+                Err(AttemptError::Token(why)) if why.contains(attempt::WITHOUT_USERS) => return Ok(None),
                 Err(AttemptError::Token(why)) => return Err(AttemptError::Refused(self.place.denied(why))),
                 // A token changes no record, so nothing is in doubt.
                 Err(AttemptError::Failed { error, .. }) => {
@@ -251,15 +229,5 @@ impl Client {
         if token.as_deref() == spent {
             *token = None;
         }
-    }
-
-    /// Refuses the members of two clusters: they would be two stores.
-    fn check_cluster(&self, cluster: &str, member: usize) -> Result<(), NoReply> {
-        if self.cluster.get_or_init(|| cluster.to_owned()) == cluster {
-            return Ok(());
-        }
-        let name = &self.members[member].name;
-        let why = format!("{name} belongs to another cluster than the other members; give members of one cluster");
-        Err(NoReply { error: self.place.denied(why), in_doubt: true })
     }
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use halfopen_contract::time::Clock;
 
-use crate::options::EtcdOptions;
 use offset::{OffsetBounds, Verdict, micros};
 pub(crate) use offset::{Sample, monotonic};
 
@@ -39,9 +38,9 @@ pub(crate) enum ClockState {
 }
 
 impl CheckedClock {
-    pub fn new(options: &EtcdOptions) -> Self {
-        let members = vec![None; options.endpoints.len()];
-        CheckedClock { clock: options.clock.clone(), max_skew: options.max_skew, members: Mutex::new(members) }
+    /// The clock of this machine, and the number of members.
+    pub fn new(clock: Arc<dyn Clock>, max_skew: Duration, members: usize) -> Self {
+        CheckedClock { clock, max_skew, members: Mutex::new(vec![None; members]) }
     }
 
     pub fn clock(&self) -> &dyn Clock {
@@ -108,12 +107,7 @@ impl Now {
     /// The time for a record that was last written at `written`: not earlier, where `written` is ahead by at most the
     /// skew. So a clock that is a little behind does not turn time back.
     pub fn after(self, written: u64) -> u64 {
-        if self.is_too_early_for(written) { self.at } else { self.at.max(written) }
-    }
-
-    /// Whether a record is dated ahead by more than the skew.
-    pub fn is_too_early_for(self, written: u64) -> bool {
-        written.saturating_sub(self.at) > self.max_skew
+        if written.saturating_sub(self.at) > self.max_skew { self.at } else { self.at.max(written) }
     }
 }
 

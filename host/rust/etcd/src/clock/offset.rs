@@ -58,19 +58,10 @@ pub(super) fn micros(duration: Duration) -> i64 {
 impl OffsetBounds {
     /// The bounds of this machine's wall clock.
     pub fn of_wall(clock: &dyn Clock) -> OffsetBounds {
-        let read = |_| {
-            let before = monotonic(clock);
-            let wall = i64::try_from(clock.now()).unwrap_or(i64::MAX).saturating_mul(1_000);
-            let after = monotonic(clock);
-            OffsetBounds { low: wall.saturating_sub(after), high: wall.saturating_add(999 - before), at: after }
-        };
-        // The thread may be preempted between two readings, so the closest of several counts.
-        let (first, others) = (read(0), (1..5).map(read));
-        others.fold(first, |closest, other| if other.width() < closest.width() { other } else { closest })
-    }
-
-    fn width(self) -> i64 {
-        self.high.saturating_sub(self.low)
+        let before = monotonic(clock);
+        let wall = i64::try_from(clock.now()).unwrap_or(i64::MAX).saturating_mul(1_000);
+        let after = monotonic(clock);
+        OffsetBounds { low: wall.saturating_sub(after), high: wall.saturating_add(999 - before), at: after }
     }
 
     /// The bounds of a member's clock.

@@ -6,12 +6,8 @@ const NOW: u64 = 1_700_000_000;
 
 /// The state of a clock that shows `NOW`, where the members are ahead by these seconds.
 fn state(members: &[i64]) -> ClockState {
-    let clock = CheckedClock::new(&EtcdOptions {
-        endpoints: vec![String::new(); members.len()],
-        clock: Arc::new(ManualClock::new(NOW * 1_000)),
-        max_skew: Duration::from_secs(4),
-        ..EtcdOptions::default()
-    });
+    let now = Arc::new(ManualClock::new(NOW * 1_000));
+    let clock = CheckedClock::new(now, Duration::from_secs(4), members.len());
     for (member, ahead) in members.iter().enumerate() {
         clock.observe(member, Sample { sent: 0, received: 0, date: NOW as i64 + ahead });
     }

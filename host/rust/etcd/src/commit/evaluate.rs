@@ -38,14 +38,13 @@ pub(super) fn keys<'a>(writes: &[Write<'a>]) -> (Vec<Key<'a>>, Vec<usize>) {
     (keys, indices)
 }
 
-/// The outcomes of the writes, and the changes that must be done for them; `indices` are those of [`keys`]. None where
-/// a write seems stale and the bytes of its record were not read.
+/// The outcomes of the writes, and the changes that must be done for them; `indices` are those of [`keys`].
 pub(super) fn evaluate<'a>(
     writes: &[Write<'a>],
     indices: &[usize],
     states: &[RecordState],
     now: Now,
-) -> Option<(Vec<CommitOutcome>, Vec<Change<'a>>)> {
+) -> (Vec<CommitOutcome>, Vec<Change<'a>>) {
     let mut changes: Vec<Option<Change<'a>>> = states.iter().map(|_| None).collect();
     let mut outcomes = Vec::with_capacity(writes.len());
     for (write, &index) in writes.iter().zip(indices) {
@@ -54,7 +53,7 @@ pub(super) fn evaluate<'a>(
         if version != write.based_on {
             outcomes.push(CommitOutcome::Stale(match change {
                 Some(change) => Snapshot { version, data: change.data.map(<[u8]>::to_vec), at: Some(state.time(now)) },
-                None => state.snapshot(now)?,
+                None => state.snapshot(now),
             }));
             continue;
         }
@@ -81,7 +80,7 @@ pub(super) fn evaluate<'a>(
         }
         outcomes.push(CommitOutcome::Committed);
     }
-    Some((outcomes, changes.into_iter().flatten().collect()))
+    (outcomes, changes.into_iter().flatten().collect())
 }
 
 #[cfg(test)]

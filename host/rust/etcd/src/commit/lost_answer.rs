@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use halfopen_contract::store::{Key, StoreError};
 
-use super::transaction::Stamp;
 use crate::records::{RecordState, Records};
 
 /// The revision at which a commit was done, if it was. It compared a record with the state `before`; at `revision` the
@@ -17,14 +16,13 @@ pub(super) fn find(
     key: Key<'_>,
     before: &RecordState,
     revision: i64,
-    stamp: &Stamp,
+    commit: &str,
     until: Instant,
 ) -> Result<Option<i64>, StoreError> {
     // A revision that etcd has compacted is one of the errors.
     let state_at = |revision| {
         let read = records.read_at(&[key], revision, until);
-        read.map(|(states, _)| states)
-            .map_err(|error| records.client.place.in_doubt(format!("the answer was lost: {error}")))
+        read.map_err(|error| records.client.place.in_doubt(format!("the answer was lost: {error}")))
     };
     let (mut unchanged, mut changed) = (before.revision, revision);
     while changed - unchanged > 1 {
@@ -35,5 +33,5 @@ pub(super) fn find(
             unchanged = middle;
         }
     }
-    Ok(state_at(changed)?.iter().any(|first| first.header.commit == stamp.commit).then_some(changed))
+    Ok(state_at(changed)?.iter().any(|first| first.header.commit == commit).then_some(changed))
 }

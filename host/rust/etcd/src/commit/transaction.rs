@@ -7,16 +7,6 @@ use crate::records::RecordState;
 use crate::records::keys::Keys;
 use crate::records::value::{self, Chunk, Header};
 
-/// The mark that a commit leaves in its records.
-#[derive(Debug)]
-pub(super) struct Stamp {
-    /// The id of the commit: it identifies a commit whose acknowledgement was lost.
-    pub commit: String,
-    /// The process that commits.
-    pub by: String,
-    pub now: Now,
-}
-
 /// A transaction that does changes, unless a record has changed since its state was read.
 #[derive(Debug, Default)]
 pub(super) struct Transaction {
@@ -29,15 +19,15 @@ pub(super) struct Transaction {
 }
 
 impl Transaction {
-    pub fn new(keys: &Keys, changes: &[Change<'_>], states: &[RecordState], stamp: &Stamp) -> Self {
+    pub fn new(keys: &Keys, changes: &[Change<'_>], states: &[RecordState], commit: &str, now: Now) -> Self {
         let mut transaction = Transaction::default();
         for change in changes {
-            transaction.add(keys, change, &states[change.index], stamp);
+            transaction.add(keys, change, &states[change.index], commit, now);
         }
         transaction
     }
 
-    fn add(&mut self, keys: &Keys, change: &Change<'_>, state: &RecordState, stamp: &Stamp) {
+    fn add(&mut self, keys: &Keys, change: &Change<'_>, state: &RecordState, commit: &str, now: Now) {
         self.compare.push(Compare::is_at(keys.record(change.key), state.mod_revision));
         if state.mod_revision == 0 {
             self.compare.push(Compare::is_at(keys.floor(change.key.namespace), state.floor_revision));
@@ -46,10 +36,11 @@ impl Transaction {
         let counted = base + change.added.len() as u64;
         let first = counted.saturating_sub(change.history).max(if change.clears_history { base } else { kept_from });
         let header = Header {
+            namespace: change.key.namespace.to_owned(),
+            dependency: change.key.dependency.to_owned(),
             version: change.version,
-            at: state.time(stamp.now),
-            by: stamp.by.clone(),
-            commit: stamp.commit.clone(),
+            at: state.time(now),
+            commit: commit.to_owned(),
             counted,
             first,
         };
@@ -60,9 +51,13 @@ impl Transaction {
             let gone = (keys.chunk(change.key, 0), keys.chunk(change.key, first.min(base) + 1));
             self.success.push(RequestOp::delete_all(gone));
         }
+        let chunk = |end, offset, transitions| {
+            let dependency = change.key.dependency.to_owned();
+            Chunk { dependency, end, offset, transitions }
+        };
         // One key each, so that the newest can be counted.
         for (version, index, transition) in &change.removals {
-            let chunk = Chunk { offset: self.transitions, transitions: vec![(*transition).clone()] };
+            let chunk = chunk(0, self.transitions, vec![(*transition).clone()]);
             self.success.push(RequestOp::put(keys.removal(change.key, *version, *index), value::write(&chunk)));
             self.transitions += 1;
         }
@@ -70,7 +65,7 @@ impl Transaction {
         let kept = change.added.get(skipped as usize..).unwrap_or_default();
         if !kept.is_empty() {
             let transitions = kept.iter().map(|transition| (*transition).clone()).collect();
-            let chunk = Chunk { offset: self.transitions + skipped, transitions };
+            let chunk = chunk(counted, self.transitions + skipped, transitions);
             self.success.push(RequestOp::put(keys.chunk(change.key, counted), value::write(&chunk)));
         }
         self.transitions += change.added.len() as u64;

@@ -5,15 +5,13 @@ mod address;
 use std::fmt;
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use halfopen_contract::store::Place;
-use halfopen_contract::time::{Clock, SystemClock};
 use ureq::http::uri::Authority;
 
 /// The options of an [`EtcdStore`](crate::EtcdStore).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct EtcdOptions {
     /// The members, as `host` or `host:port`, in the order in which they are tried; without a port it is 2379. List all
     /// members: the store survives the failure of each one listed, and compares its clock with each.
@@ -30,8 +28,6 @@ pub struct EtcdOptions {
     /// The time for an operation, over all members: 100 ms to 10 min; default 5 s. Only a commit whose acknowledgement
     /// was lost may take up to twice as long.
     pub timeout: Duration,
-    /// The machine's clock. Default [`SystemClock`].
-    pub clock: Arc<dyn Clock>,
 }
 
 impl Default for EtcdOptions {
@@ -43,7 +39,6 @@ impl Default for EtcdOptions {
             prefix: "halfopen".to_owned(),
             max_skew: Duration::from_secs(1),
             timeout: Duration::from_secs(5),
-            clock: Arc::new(SystemClock),
         }
     }
 }
@@ -74,19 +69,6 @@ impl EtcdOptions {
         };
         outside("max_skew", self.max_skew, Duration::from_millis(20), Duration::from_secs(3_600))
             .or_else(|| outside("timeout", self.timeout, Duration::from_millis(100), Duration::from_secs(600)))
-    }
-}
-
-impl fmt::Debug for EtcdOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EtcdOptions")
-            .field("endpoints", &self.endpoints)
-            .field("tls", &self.tls)
-            .field("user", &self.user)
-            .field("prefix", &self.prefix)
-            .field("max_skew", &self.max_skew)
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
     }
 }
 

@@ -4,7 +4,7 @@
 //! holds no empty part, so it ends at the first `//`, and no range of one prefix reaches into another.
 
 use halfopen_contract::store::Key;
-use percent_encoding::{AsciiSet, CONTROLS, percent_decode, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::client::messages::Span;
 
@@ -74,44 +74,13 @@ impl Keys {
         span(self.within("history", namespace, ""))
     }
 
-    /// The dependency of a record's key; none for another key.
-    pub fn dependency_of_record(&self, key: &[u8]) -> Option<String> {
-        unescaped(self.parts("record", key)?.1)
-    }
-
-    /// The namespace of a record's key; none for another key.
-    pub fn namespace_of_record(&self, key: &[u8]) -> Option<String> {
-        unescaped(self.parts("record", key)?.0)
-    }
-
-    /// The dependency of transitions; none for another key.
-    pub fn dependency_of_transitions(&self, key: &[u8]) -> Option<String> {
-        let (dependency, _) = self.parts("history", key)?.1.rsplit_once('/')?;
-        unescaped(dependency.strip_prefix("%/").unwrap_or(dependency))
-    }
-
-    /// The number after the last transition in a chunk of a record; none for another key.
-    pub fn end_of_chunk(&self, key: &[u8]) -> Option<u64> {
-        self.parts("history", key)?.1.rsplit_once('/')?.1.parse().ok()
-    }
-
     fn within(&self, kind: &str, namespace: &str, rest: &str) -> Vec<u8> {
         format!("{}//{kind}/{}/{rest}", self.prefix, escaped(namespace)).into_bytes()
-    }
-
-    /// The escaped namespace of a key, and the rest.
-    fn parts<'k>(&self, kind: &str, key: &'k [u8]) -> Option<(&'k str, &'k str)> {
-        let key = std::str::from_utf8(key).ok()?;
-        key.strip_prefix(&self.prefix)?.strip_prefix("//")?.strip_prefix(kind)?.strip_prefix('/')?.split_once('/')
     }
 }
 
 fn escaped(name: &str) -> String {
     utf8_percent_encode(name, ESCAPED).to_string()
-}
-
-fn unescaped(name: &str) -> Option<String> {
-    percent_decode(name.as_bytes()).decode_utf8().ok().map(String::from)
 }
 
 /// All keys that begin with `start`, which ends in a slash.

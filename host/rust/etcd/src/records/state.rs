@@ -11,8 +11,8 @@ pub(crate) struct RecordState {
     /// The revision of the floor that gives the version of a record without a key; 0 where there is no floor.
     pub floor_revision: i64,
     pub header: Header,
-    /// The bytes, and none of a removed record; none where they were not read.
-    pub data: Option<Option<Vec<u8>>>,
+    /// The bytes; none where the record is removed, and in the cache.
+    pub data: Option<Vec<u8>>,
     /// The revision at which the state was read.
     pub revision: i64,
 }
@@ -21,7 +21,7 @@ impl RecordState {
     /// The state of a record without a key.
     pub fn missing(floor: Floor, floor_revision: i64, revision: i64) -> RecordState {
         let header = Header { version: floor.version, ..Header::default() };
-        RecordState { mod_revision: 0, floor_revision, header, data: Some(None), revision }
+        RecordState { mod_revision: 0, floor_revision, header, data: None, revision }
     }
 
     /// The time for this record.
@@ -29,10 +29,9 @@ impl RecordState {
         now.after(self.header.at)
     }
 
-    /// The record as the engine sees it; none where the bytes were not read.
-    pub fn snapshot(&self, now: Now) -> Option<Snapshot> {
-        let data = self.data.clone()?;
-        Some(Snapshot { version: self.header.version, data, at: Some(self.time(now)) })
+    /// The record as the engine sees it.
+    pub fn snapshot(&self, now: Now) -> Snapshot {
+        Snapshot { version: self.header.version, data: self.data.clone(), at: Some(self.time(now)) }
     }
 
     /// Whether a commit that compares with this state can no longer be done, as the state is now `other`.

@@ -4,17 +4,19 @@ use halfopen_contract::store::{Place, StoreError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::client::messages::KeyValue;
+
 /// The format that this release writes, and the latest that it reads.
 const FORMAT: u64 = 1;
 
 /// A record without its bytes. The default is that of a record that never was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Header {
+    pub namespace: String,
+    pub dependency: String,
     pub version: u64,
     /// The writer's clock at the write, in ms since the Unix epoch.
     pub at: u64,
-    /// The process that wrote.
-    pub by: String,
     /// The id of the commit that wrote.
     pub commit: String,
     /// The number of transitions since the record was made.
@@ -32,28 +34,12 @@ pub(crate) struct Floor {
 /// The transitions that one commit adds to a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Chunk {
+    pub dependency: String,
+    /// The number after the last transition in the record's history; 0 where they are in none.
+    pub end: u64,
     /// The transitions of the same commit before these, over all its records.
     pub offset: u64,
     pub transitions: Vec<String>,
-}
-
-/// The reason for which a value cannot be read.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    /// A later release wrote it, in this format.
-    Newer(u64),
-    /// This program did not write it.
-    Damaged,
-}
-
-impl Unreadable {
-    /// The error for the value of `what`.
-    pub fn error(self, place: &Place, what: &str) -> StoreError {
-        match self {
-            Unreadable::Newer(found) => place.newer(found, FORMAT),
-            Unreadable::Damaged => place.corrupt(format!("{what} holds data that this program never wrote")),
-        }
-    }
 }
 
 pub(crate) fn write<T: Serialize>(content: &T) -> Vec<u8> {
@@ -67,16 +53,21 @@ pub(crate) fn write<T: Serialize>(content: &T) -> Vec<u8> {
     serde_json::to_vec(&Formatted { format: FORMAT, content }).unwrap_or_default()
 }
 
-pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unreadable> {
+/// Reads a value without bytes; `key` is its key.
+pub(crate) fn read<T: DeserializeOwned>(place: &Place, key: &[u8], value: &[u8]) -> Result<T, StoreError> {
     #[derive(Deserialize)]
     struct Format {
         format: u64,
     }
-    match serde_json::from_slice::<Format>(bytes) {
-        Ok(Format { format: FORMAT }) => serde_json::from_slice(bytes).map_err(|_| Unreadable::Damaged),
-        Ok(Format { format }) if format > FORMAT => Err(Unreadable::Newer(format)),
-        _ => Err(Unreadable::Damaged),
-    }
+    let content = match serde_json::from_slice::<Format>(value) {
+        Ok(Format { format: FORMAT }) => serde_json::from_slice(value).ok(),
+        Ok(Format { format }) if format > FORMAT => return Err(place.newer(format, FORMAT)),
+        _ => None,
+    };
+    content.ok_or_else(|| {
+        let key = String::from_utf8_lossy(key);
+        place.corrupt(format!("the key {key:?} holds data that this program never wrote"))
+    })
 }
 
 /// The value of a record; one without data is removed.
@@ -89,11 +80,12 @@ pub(crate) fn write_record(header: &Header, data: Option<&[u8]>) -> Vec<u8> {
     value
 }
 
-pub(crate) fn read_record(value: &[u8]) -> Result<(Header, Option<Vec<u8>>), Unreadable> {
-    match value.iter().position(|byte| *byte == b'\n') {
-        Some(end) => Ok((read(&value[..end])?, Some(value[end + 1..].to_vec()))),
-        None => Ok((read(value)?, None)),
-    }
+pub(crate) fn read_record(place: &Place, kv: &KeyValue) -> Result<(Header, Option<Vec<u8>>), StoreError> {
+    let (header, data) = match kv.value.0.iter().position(|byte| *byte == b'\n') {
+        Some(end) => (&kv.value.0[..end], Some(kv.value.0[end + 1..].to_vec())),
+        None => (kv.value.0.as_slice(), None),
+    };
+    Ok((read(place, &kv.key.0, header)?, data))
 }
 
 #[cfg(test)]

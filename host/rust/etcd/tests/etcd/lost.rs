@@ -55,7 +55,7 @@ impl Site {
     fn new() -> Site {
         let cluster = Arc::new(Cluster::single(&[]));
         let lossy = Lossy::before(cluster.members[0].client_port);
-        let lost = store(&format!("etcd://127.0.0.1:{}/lost?max_skew=4s&timeout=3s", lossy.port));
+        let lost = store(&format!("etcd://127.0.0.1:{}/lost?max_skew=4s&timeout=6s", lossy.port));
         let other = store(&cluster.address(&[0], "lost?max_skew=4s"));
         Site { cluster, lossy, lost, other }
     }

@@ -70,7 +70,7 @@ pub fn a_server_that_is_no_etcd_is_named_in_time() {
         }
     });
     let load = |address: &str| store(address).load(Key { namespace: "n", dependency: "a" }).unwrap_err();
-    let error = load(&format!("etcd://127.0.0.1:{port}?timeout=1s"));
+    let error = load(&format!("etcd://127.0.0.1:{port}?timeout=30s"));
     assert!(matches!(&error, StoreError::Denied { why, .. } if why.contains("does not answer like etcd")), "{error}");
     let error = load("etcd://127.0.0.1:1,nowhere.invalid?timeout=300ms");
     assert!(matches!(&error, StoreError::Unavailable { .. }), "{error}");

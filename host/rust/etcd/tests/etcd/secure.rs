@@ -1,7 +1,7 @@
 //! Users and certificates.
 
 use super::patience::until;
-use halfopen_contract::store::{Key, Store as _, StoreError, Write};
+use halfopen_contract::store::{Key, OpenError, Store as _, StoreError, Write};
 
 use super::server::{Cluster, Member, certificates};
 use super::{options, store};
@@ -97,7 +97,7 @@ pub fn tls_accepts_the_certificates_of_both_sides_alone() {
         ["--cert-file", &certificate, "--key-file", &key, "--trusted-ca-file", &authority, "--client-cert-auth"];
     let cluster = Cluster::secure(&arguments);
     let port = cluster.members[0].client_port;
-    let address = |parameters: &str| format!("etcds://127.0.0.1:{port}/tls?max_skew=4s&timeout=1s{parameters}");
+    let address = |parameters: &str| format!("etcds://127.0.0.1:{port}/tls?max_skew=4s&timeout=5s{parameters}");
     let own = |name: &str| format!("&cert={}&key={}", file(&format!("{name}.pem")), file(&format!("{name}.key")));
     let trusted = format!("&cacert={authority}");
 
@@ -121,12 +121,12 @@ pub fn tls_accepts_the_certificates_of_both_sides_alone() {
         // etcd breaks off, which comes through in one way or another.
         store(&address(&parameters)).load(KEY).expect_err(what);
     }
-    let plain = store(&format!("etcd://127.0.0.1:{port}/tls?timeout=1s")).load(KEY).expect_err("it speaks TLS");
+    let plain = store(&format!("etcd://127.0.0.1:{port}/tls?timeout=5s")).load(KEY).expect_err("it speaks TLS");
     assert!(plain.to_string().contains("etcds://"), "{plain}");
     for (parameters, part) in
         [("&cacert=/nowhere", "cannot read /nowhere"), (&format!("&cacert={key}"), "no certificate")]
     {
-        let error = halfopen_etcd::EtcdStore::open_with(&options(&address(parameters))).expect_err("a wrong file");
-        assert!(matches!(&error, StoreError::Denied { why, .. } if why.contains(part)), "{error}");
+        let error = halfopen_etcd::EtcdStore::open(&address(parameters)).expect_err("a wrong file");
+        assert!(matches!(&error, OpenError::Store(StoreError::Denied { why, .. }) if why.contains(part)), "{error}");
     }
 }

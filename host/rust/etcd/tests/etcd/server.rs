@@ -14,9 +14,10 @@ use super::partition::Peers;
 /// Names the program.
 pub const BINARY: &str = "HALFOPEN_TEST_ETCD_BIN";
 
-/// A free port.
+/// A free port below those that the system gives to outgoing connections: the server binds it only later.
 pub fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    std::iter::repeat_with(|| fastrand::u16(10_000..32_000)).find(is_free).expect("a free port")
 }
 
 /// A cluster. Its members end with it.

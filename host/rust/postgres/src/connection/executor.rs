@@ -1,6 +1,5 @@
 //! Runs an operation on a connection of the pool, with retries, until its time is up.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use halfopen_contract::pool::{Pool, Slot};
@@ -20,8 +19,6 @@ pub(crate) struct Executor {
     pub options: PostgresOptions,
     connector: Connector,
     pool: Pool<Connection>,
-    /// Whether the schema is known to exist.
-    has_schema: AtomicBool,
 }
 
 /// The effect of an operation on the records.
@@ -37,7 +34,7 @@ impl Executor {
     pub fn new(options: PostgresOptions) -> Result<Executor, StoreError> {
         let connector = Connector::new(&options).map_err(|why| options.place.other(why))?;
         let pool = Pool::new(options.connections).limited();
-        Ok(Executor { options, connector, pool, has_schema: AtomicBool::new(false) })
+        Ok(Executor { options, connector, pool })
     }
 
     /// Runs `work`, on another connection where one was lost. `work` receives whether an earlier attempt of a commit
@@ -94,10 +91,6 @@ impl Executor {
         work: &mut impl AsyncFnMut(&mut Session, bool) -> Result<T, Error>,
     ) -> Result<T, Failure> {
         let (slot, mut connection) = self.connection(until)?;
-        if !self.has_schema.load(Ordering::Relaxed) {
-            let found = connection.run(until, async |session| session.ensure_schema(&self.options.schema).await);
-            self.check_schema(found)?;
-        }
         match connection.run(until, async |session| work(session, in_doubt).await) {
             Some(Ok(result)) => {
                 slot.put_back(connection);
@@ -108,7 +101,6 @@ impl Executor {
                 if matches!(failure.kind, FailureKind::Lost | FailureKind::Outdated) {
                     // The other connections are most likely lost, or as outdated, too.
                     drop(self.pool.take_idle());
-                    self.has_schema.store(false, Ordering::Relaxed);
                 } else {
                     slot.put_back(connection);
                 }
@@ -118,7 +110,8 @@ impl Executor {
         }
     }
 
-    /// A connection, and its place in the pool: an idle one, or a new one. Waits while all are in use.
+    /// A connection, and its place in the pool: an idle one, or a new one, for which the schema is made where it is
+    /// missing. Waits while all are in use.
     fn connection(&self, until: Instant) -> Result<(Slot<'_, Connection>, Connection), Failure> {
         let options = &self.options;
         let mut slot = self.pool.acquire_until(until).ok_or_else(|| {
@@ -134,25 +127,19 @@ impl Executor {
             Some(_) => drop(self.pool.take_idle()),
             None => {}
         }
-        self.connector.connect(options, until).map(|connection| (slot, connection))
-    }
-
-    fn check_schema(&self, found: Option<Result<u64, Error>>) -> Result<(), Failure> {
-        match found {
+        let mut connection = self.connector.connect(options, until)?;
+        match connection.run(until, async |session| session.ensure_schema(&options.schema).await) {
             Some(Ok(found)) if found > sql::VERSION => {
-                Err(Failure { error: self.options.place.newer(found, sql::VERSION), kind: FailureKind::Refused })
+                Err(Failure { error: options.place.newer(found, sql::VERSION), kind: FailureKind::Refused })
             }
-            Some(Ok(_)) => {
-                self.has_schema.store(true, Ordering::Relaxed);
-                Ok(())
-            }
+            Some(Ok(_)) => Ok((slot, connection)),
             Some(Err(error)) => {
-                let failure = self.options.failure(&error);
+                let failure = options.failure(&error);
                 // The operation itself has not begun, so nothing is in doubt.
                 let lost = failure.kind == FailureKind::Lost;
                 Err(if lost { Failure { kind: FailureKind::Dropped, ..failure } } else { failure })
             }
-            None => Err(Failure::unreachable(self.options.timed_out())),
+            None => Err(Failure::unreachable(options.timed_out())),
         }
     }
 }

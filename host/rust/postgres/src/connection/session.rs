@@ -56,7 +56,7 @@ impl Connector {
             // An operation that waits for an answer sees how the driver ends.
             runtime.spawn(async { drop(driver.await) });
         }
-        Ok(Connection { runtime, session: Session { client, used: HashMap::new() } })
+        Ok(Connection { runtime, session: Session { client, prepared: HashMap::new() } })
     }
 }
 
@@ -95,11 +95,10 @@ impl Drop for BackgroundRuntime {
     }
 }
 
-/// The client of a connection, with the statements that it has used; one that was used again is prepared, which costs a
-/// round trip.
+/// The client of a connection, with the statements that it has prepared.
 pub(crate) struct Session {
     client: Client,
-    used: HashMap<Statement, Option<tokio_postgres::Statement>>,
+    prepared: HashMap<Statement, tokio_postgres::Statement>,
 }
 
 impl Session {
@@ -110,25 +109,17 @@ impl Session {
         schema: &str,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
-        if let Some(Some(prepared)) = self.used.get(&statement) {
+        if let Some(prepared) = self.prepared.get(&statement) {
             return self.client.query(prepared, parameters).await;
         }
         let (sql, types) = statement.definition();
-        let sql = sql.replace("{schema}", &quoted(schema));
-        if self.used.contains_key(&statement) {
-            let prepared = self.client.prepare_typed(&sql, types).await?;
-            self.used.insert(statement, Some(prepared.clone()));
-            return self.client.query(&prepared, parameters).await;
-        }
-        self.used.insert(statement, None);
-        let typed: Vec<_> = parameters.iter().copied().zip(types.iter().cloned()).collect();
-        self.client.query_typed(&sql, &typed).await
+        let prepared = self.client.prepare_typed(&sql.replace("{schema}", &quoted(schema)), types).await?;
+        self.prepared.insert(statement, prepared.clone());
+        self.client.query(&prepared, parameters).await
     }
 
-    /// Makes the schema where it is missing, and returns its version. The statements are prepared anew: the server may
-    /// have forgotten them, or prepared them for tables that are gone.
-    pub async fn ensure_schema(&mut self, schema: &str) -> Result<u64, Error> {
-        self.used.clear();
+    /// Makes the schema where it is missing, and returns its version.
+    pub async fn ensure_schema(&self, schema: &str) -> Result<u64, Error> {
         ensure(&self.client, schema).await
     }
 }

@@ -90,13 +90,6 @@ impl<'a> CommitColumns<'a> {
         }
     }
 
-    /// The parameters of [`Statement::Replace`](super::Statement::Replace), where that statement is enough.
-    pub fn replacement(&self) -> Option<[&(dyn ToSql + Sync); 6]> {
-        let ([content @ Some(_)], []) = (self.contents.as_slice(), self.transitions.as_slice()) else { return None };
-        let key = (&self.namespaces[0], &self.dependencies[0]);
-        Some([key.0, key.1, &self.bases[0], &self.versions[0], content, &self.tokens[0]])
-    }
-
     /// The parameters of [`Statement::Write`](super::Statement::Write).
     pub fn parameters<'p>(&'p self, retried: &'p bool) -> [&'p (dyn ToSql + Sync); 10] {
         [

@@ -4,8 +4,6 @@ use tokio_postgres::types::Type;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Statement {
     Load,
-    LoadMissing,
-    Replace,
     Write,
     List,
     Namespaces,
@@ -20,30 +18,14 @@ impl Statement {
     /// The SQL, with `{schema}` for the name of the schema, and the types of the parameters.
     pub fn definition(self) -> (&'static str, &'static [Type]) {
         match self {
-            // A record that exists, as nearly all do, at the cost of a bare `SELECT`. The clock is read after the
-            // record, so that nothing in the record has a later date.
+            // Always one row. The floor is read only where there is no record. The clock is read after the record, so that
+            // nothing in the record has a later date.
             Statement::Load => (
-                "SELECT version, data, clock_timestamp() FROM {schema}.record WHERE namespace = $1 AND dependency = $2",
-                &[Type::BYTEA, Type::BYTEA],
-            ),
-            // Always one row. The floor is read only where there is no record.
-            Statement::LoadMissing => (
                 "SELECT coalesce(r.version, (SELECT floor FROM {schema}.namespace WHERE namespace = $1), 0), r.data,
                      clock_timestamp()
                  FROM (VALUES (1)) AS one (row)
                  LEFT JOIN {schema}.record AS r ON r.namespace = $1 AND r.dependency = $2",
                 &[Type::BYTEA, Type::BYTEA],
-            ),
-            // Most commits: one write of a record that exists, without transitions. No row comes back where another
-            // writer was first, which `write` then judges. Durable as `write` is.
-            Statement::Replace => (
-                "UPDATE {schema}.record SET
-                     version = $4, data = $5, commits = substr(int8send($6) || commits, 1, 512)
-                 WHERE namespace = $1 AND dependency = $2 AND version = $3
-                 RETURNING NULL::bigint, NULL::bytea, NULL::timestamptz, 0::smallint,
-                     CASE WHEN current_setting('synchronous_commit') = 'off'
-                         THEN set_config('synchronous_commit', 'on', true) END",
-                &[Type::BYTEA, Type::BYTEA, Type::INT8, Type::INT8, Type::BYTEA, Type::INT8],
             ),
             Statement::Write => (
                 "SELECT version_now, data_now, clock, outcome

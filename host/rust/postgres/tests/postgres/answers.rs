@@ -115,7 +115,7 @@ pub fn a_commit_with_too_many_writes_after_it_is_in_doubt() {
 }
 
 pub fn a_commit_without_any_answer_is_in_doubt_in_time() {
-    let scene = Scene::new("timeout=500ms");
+    let scene = Scene::new("timeout=3s");
     scene.proxy.trap(MINE, Fate::AnswerLost, || {});
     std::thread::scope(|scope| {
         let committing = scope.spawn(|| scene.commit());

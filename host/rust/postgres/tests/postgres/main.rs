@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         outages::a_server_that_restarts_during_work_loses_nothing,
         outages::a_server_that_crashes_during_work_loses_nothing,
         outages::terminated_connections_are_replaced,
+        outages::connections_terminated_during_work_lose_nothing,
         outages::a_network_that_breaks_during_work_loses_nothing,
         outages::a_slow_network_slows_the_store_and_no_more,
         outages::a_store_opened_during_an_outage_recovers,

@@ -31,16 +31,32 @@ pub fn a_server_that_crashes_during_work_loses_nothing() {
     restarted("immediate");
 }
 
+fn terminate_connections(server: &Server) {
+    server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'halfopen'");
+}
+
 pub fn terminated_connections_are_replaced() {
     let server = Server::new("");
-    let account = account::keep(&server.address(""), 4, |account| {
+    let store = PostgresStore::open(&server.address("")).unwrap();
+    for version in 0..20 {
+        terminate_connections(&server);
+        let write =
+            Write { key: KEY, based_on: version, version: version + 1, data: Some(b"x"), transitions: &[], history: 1 };
+        assert_eq!(store.commit(&[write]).unwrap(), [CommitOutcome::Committed]);
+        terminate_connections(&server);
+        assert_eq!(store.load(KEY).unwrap().version, version + 1);
+    }
+}
+
+pub fn connections_terminated_during_work_lose_nothing() {
+    let server = Server::new("");
+    // A commit may be in doubt: on a slow machine, more than 64 writes may come between its loss and its retry.
+    account::keep(&server.address(""), 4, |account| {
         for _ in 0..20 {
-            server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'halfopen'");
-            account.go_on("everybody has another connection");
+            terminate_connections(&server);
+            account.go_on("work goes on with other connections");
         }
     });
-    // A commit may be in doubt: the other threads can make more writes before its retry than a record remembers.
-    assert_eq!(account.failed.into_inner(), 0, "a commit failed");
 }
 
 pub fn a_network_that_breaks_during_work_loses_nothing() {
@@ -86,7 +102,7 @@ pub fn a_silent_server_is_an_error_in_bounded_time() {
     let server = Server::new("");
     let proxy = Proxy::before(server.port);
     let store = PostgresStore::open(&address_at(proxy.port(), "timeout=2s&connect_timeout=2s")).unwrap();
-    assert_eq!(store.load(KEY).unwrap().version, 0);
+    until("the store has a connection", || store.load(KEY).ok());
     proxy.delay(Duration::from_secs(20));
     for _ in 0..3 {
         let error = store.load(KEY).unwrap_err();

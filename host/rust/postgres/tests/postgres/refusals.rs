@@ -7,7 +7,7 @@ use halfopen_contract::store::{CommitOutcome, Key, OpenError, Store, StoreError,
 use halfopen_postgres::PostgresStore;
 
 use crate::account;
-use crate::server::{PROGRAMS, Server};
+use crate::server::{PATIENT, PROGRAMS, Server};
 
 const KEY: Key<'static> = Key { namespace: "refusals", dependency: "pay" };
 
@@ -59,7 +59,7 @@ impl Drop for Other {
 
 pub fn a_locked_record_is_an_error_and_readable() {
     let server = Server::new("");
-    let store = PostgresStore::open(&server.address("timeout=500ms")).unwrap();
+    let store = PostgresStore::open(&server.address("options=-c%20lock_timeout=300ms")).unwrap();
     assert_eq!(store.commit(&[write(0)]).unwrap(), [CommitOutcome::Committed]);
 
     let other = Other::begin(&server, "SELECT FROM halfopen.record FOR UPDATE");
@@ -112,7 +112,7 @@ pub fn a_standby_is_refused_and_passed_over() {
     let error = refused(&standby.address(""));
     assert!(matches!(error, StoreError::Denied { .. }) && error.to_string().contains("standby"), "{error}");
 
-    let both = format!("postgres://postgres@127.0.0.1:{},127.0.0.1:{}/postgres", standby.port, primary.port);
+    let both = format!("postgres://postgres@127.0.0.1:{},127.0.0.1:{}/postgres?{PATIENT}", standby.port, primary.port);
     let store = PostgresStore::open(&both).unwrap();
     assert_eq!(store.commit(&[write(1)]).unwrap(), [CommitOutcome::Committed]);
     until("the standby has it all", || (standby.sql("SELECT max(version) FROM halfopen.record") == "2").then_some(()));
@@ -130,7 +130,7 @@ pub fn a_refused_user_learns_why_and_no_password() {
     let before = std::fs::read_to_string(&rules).unwrap();
     std::fs::write(&rules, format!("host all me 127.0.0.1/32 scram-sha-256\n{before}")).unwrap();
     server.sql("SELECT pg_reload_conf()");
-    let at = |login: &str, database: &str| format!("postgres://{login}@127.0.0.1:{}/{database}", server.port);
+    let at = |login: &str, database: &str| format!("postgres://{login}@127.0.0.1:{}/{database}?{PATIENT}", server.port);
 
     let wrong = refused(&at("me:hush", "postgres"));
     let missing = refused(&at("me:right", "none"));
@@ -153,7 +153,7 @@ pub fn a_user_without_the_right_to_create_needs_none() {
     let server = Server::new("");
     server.sql("CREATE ROLE app LOGIN");
     drop(PostgresStore::open(&server.address("")).unwrap());
-    let address = format!("postgres://app@127.0.0.1:{}/postgres", server.port);
+    let address = format!("postgres://app@127.0.0.1:{}/postgres?{PATIENT}", server.port);
     assert!(matches!(refused(&address), StoreError::Denied { .. }));
     // The rights that the README lists.
     server.sql(
@@ -198,7 +198,9 @@ fn certificates(folder: &std::path::Path) {
 pub fn certificates_are_checked_as_sslmode_says() {
     let server = Server::new("");
     let folder = tempfile::tempdir().unwrap();
-    let at = |host: &str, parameters: &str| format!("postgres://postgres@{host}:{}/postgres?{parameters}", server.port);
+    let at = |host: &str, parameters: &str| {
+        format!("postgres://postgres@{host}:{}/postgres?{PATIENT}&{parameters}", server.port)
+    };
     let plain = refused(&at("127.0.0.1", "sslmode=require"));
     assert!(matches!(plain, StoreError::Denied { .. }) && plain.to_string().contains("TLS"), "{plain}");
 

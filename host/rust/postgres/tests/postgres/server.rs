@@ -38,8 +38,7 @@ impl Server {
         if let Some((user, group)) = other_user() {
             std::os::unix::fs::chown(folder.path(), Some(user), Some(group)).unwrap();
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Server { folder, port, settings: settings.to_owned() }
+        Server { folder, port: free_port(), settings: settings.to_owned() }
     }
 
     fn born(self) -> Server {
@@ -112,9 +111,18 @@ impl Drop for Server {
     }
 }
 
-/// The address of a store behind a port, with long timeouts by default: the machine may be busy.
+/// A free port below those that the system gives to outgoing connections: the server binds it only later.
+fn free_port() -> u16 {
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    std::iter::repeat_with(|| fastrand::u16(10_000..32_000)).find(is_free).expect("a free port")
+}
+
+/// Long timeouts: the machine may be busy.
+pub const PATIENT: &str = "connect_timeout=30&timeout=30";
+
+/// The address of a store behind a port, with long timeouts by default.
 pub fn address_at(port: u16, parameters: &str) -> String {
-    format!("postgres://postgres@127.0.0.1:{port}/postgres?connect_timeout=30&timeout=30&{parameters}")
+    format!("postgres://postgres@127.0.0.1:{port}/postgres?{PATIENT}&{parameters}")
 }
 
 /// The output of SQL at an address.

@@ -8,7 +8,7 @@ fn a_request_is_written_as_the_gateway_reads_it() {
         failure: vec![RequestOp::Range(RangeRequest::one(b"a".to_vec()))],
     };
     let wanted = serde_json::json!({
-        "compare": [{"target": "MOD", "result": "EQUAL", "key": "YQ==", "range_end": "", "mod_revision": "5"}],
+        "compare": [{"target": "MOD", "result": "EQUAL", "key": "YQ==", "range_end": "", "mod_revision": 5}],
         "success": [
             {"request_put": {"key": "YQ==", "value": "/w=="}},
             {"request_delete_range": {"key": "Yg==", "range_end": ""}}

@@ -11,9 +11,9 @@ fn write<'a>(key: Key<'a>, based_on: u64, data: Option<&'a [u8]>) -> Write<'a> {
     Write { key, based_on, version: based_on + 1, data, transitions: &[], history: 10 }
 }
 
-fn state(version: u64, is_read: bool) -> RecordState {
+fn state(version: u64) -> RecordState {
     let header = Header { version, ..Header::default() };
-    RecordState { mod_revision: 5, header, data: is_read.then(|| Some(b"read".to_vec())), ..RecordState::default() }
+    RecordState { mod_revision: 5, header, data: Some(b"read".to_vec()), ..RecordState::default() }
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn writes_on_one_record_become_one_change() {
     ];
     let (keys, indices) = keys(&writes);
     assert_eq!((keys.len(), indices.as_slice()), (2, &[0, 1, 0, 0, 0][..]));
-    let (outcomes, changes) = evaluate(&writes, &indices, &[state(3, false), RecordState::default()], NOW).unwrap();
+    let (outcomes, changes) = evaluate(&writes, &indices, &[state(3), RecordState::default()], NOW);
     let lost = Snapshot { version: 4, data: Some(b"4".to_vec()), at: Some(100) };
     assert_eq!(outcomes[2], CommitOutcome::Stale(lost));
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == CommitOutcome::Committed).count(), 4);
@@ -39,10 +39,9 @@ fn writes_on_one_record_become_one_change() {
 }
 
 #[test]
-fn no_write_is_stale_on_a_state_without_data() {
+fn a_stale_write_changes_nothing_and_shows_the_record() {
     let writes = [write(key("a"), 2, Some(b"x"))];
-    assert!(evaluate(&writes, &[0], &[state(3, false)], NOW).is_none());
-    let (outcomes, changes) = evaluate(&writes, &[0], &[state(3, true)], NOW).unwrap();
+    let (outcomes, changes) = evaluate(&writes, &[0], &[state(3)], NOW);
     let now = Snapshot { version: 3, data: Some(b"read".to_vec()), at: Some(100) };
     assert_eq!((outcomes, changes.len()), (vec![CommitOutcome::Stale(now)], 0));
 }

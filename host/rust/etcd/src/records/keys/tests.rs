@@ -3,18 +3,14 @@ use super::*;
 const NAMES: [&str; 14] = ["", "a", "a/b", "b", "%2F", "a%2Fb", "/", "//", "a ", "a\0", "é", "record", "a//b", "%"];
 
 #[test]
-fn no_two_pairs_share_a_key_and_every_key_is_read_back() {
+fn no_two_pairs_share_a_key() {
     let keys = Keys::new("p/q");
     let mut seen = std::collections::HashMap::new();
     for namespace in NAMES {
         for dependency in NAMES {
             let key = Key { namespace, dependency };
             let record = keys.record(key);
-            assert_eq!(keys.dependency_of_record(&record).as_deref(), Some(dependency));
             let (chunk, removal) = (keys.chunk(key, 17), keys.removal(key, 17, 3));
-            assert_eq!(keys.dependency_of_transitions(&chunk).as_deref(), Some(dependency));
-            assert_eq!(keys.dependency_of_transitions(&removal).as_deref(), Some(dependency));
-            assert_eq!(keys.end_of_chunk(&chunk), Some(17));
             let (start, end) = keys.chunks(key);
             assert!(chunk >= start && chunk < end && !(removal >= start && removal < end), "{key:?}");
             if let Some(other) = seen.insert(record, key) {
