@@ -112,3 +112,22 @@ fn an_acquire_stores_that_an_override_has_ended() {
     world.force(Mode::Closed, Some(0));
     assert_eq!(commits_of_acquires(&world, 900), [1, 0], "also where the clock has stepped back");
 }
+
+#[test]
+fn a_lease_granted_after_now_is_stored_as_granted_now() {
+    let mut world = World::with(QUICK);
+    world.trip();
+    world.now = 5_000;
+    let permit = world.probe().permit;
+    world.now = 7_000;
+    world.report(permit, Outcome::Ignored);
+    world.now = 10_000;
+    world.probe();
+    // The half-open state is older than this, the lease alone is not.
+    world.now = 6_000;
+    let commits = world.commits;
+    assert_eq!(world.deferred().retry_after, 3_000);
+    assert_eq!(world.commits, commits + 1);
+    world.deferred();
+    assert_eq!(world.commits, commits + 1, "nothing is left to correct");
+}

@@ -1,7 +1,7 @@
 //! The boundaries at which a closed breaker trips, and the backoff level of a trip.
 
 use halfopen_guest::contract::{Mode, Outcome, Report, State, Tally};
-use halfopen_guest::policy::{FailureRate, Policy, Ramp, SlowCalls};
+use halfopen_guest::policy::{FailureRate, Policy, Ramp, SlowCalls, WindowSpan};
 use halfopen_guest::step::Request;
 
 use crate::common::{EMPTY, NO_OPERATOR, QUICK, World, plain};
@@ -47,6 +47,18 @@ fn a_rate_needs_its_calls_and_its_percentage() {
         assert_eq!(state_after(slow, tally.clone()), state, "{bad} slow of {good}");
         assert_eq!(state_after(OFF, tally), State::Closed, "slow calls are off");
     }
+}
+
+#[test]
+fn a_call_window_counts_from_call_to_call() {
+    let rate = Some(FailureRate { percent: 50, minimum_calls: 4 });
+    let mut world = World::with(Policy { window: WindowSpan::Calls(4), failure_rate: rate, ..OFF });
+    let permit = world.admitted().permit;
+    let outcomes = [Outcome::Failure, Outcome::Success, Outcome::Success, Outcome::Success, Outcome::Failure];
+    for outcome in outcomes {
+        assert_eq!(world.report(permit, outcome).state, State::Closed, "the first failure leaves as the second comes");
+    }
+    assert_eq!(world.report(permit, Outcome::Failure).state, State::Open);
 }
 
 #[test]

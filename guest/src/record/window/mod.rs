@@ -147,6 +147,7 @@ mod tests {
         assert!(Window::empty(&Span::Ms(100)).fits(&Span::Ms(100)));
         assert!(!Window::empty(&Span::Ms(100)).fits(&Span::Ms(200)));
         assert!(!Window::empty(&Span::Ms(100)).fits(&Span::Calls(100)));
+        assert!(Window::empty(&Span::Calls(10)).fits(&Span::Calls(10)));
         assert!(!Window::empty(&Span::Calls(10)).fits(&Span::Calls(11)));
     }
 
