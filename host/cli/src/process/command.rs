@@ -40,7 +40,8 @@ impl Ended {
 }
 
 impl Supervisor {
-    /// Runs the keeper's command to its end.
+    /// Runs the keeper's command to its end, with these variables set or removed. A file that is meant for this run is
+    /// removed where the program is killed.
     ///
     /// # Errors
     /// The command was not started.
@@ -48,10 +49,11 @@ impl Supervisor {
         &self,
         keeper: &Keeper,
         variables: Vec<(String, Option<String>)>,
+        file: Option<String>,
         limit: Option<TimeLimit>,
     ) -> io::Result<Ended> {
         let started = Instant::now();
-        keeper.start_command(variables)?;
+        keeper.start_command(variables, file)?;
         let mut next_kill = limit.map(|limit| (started + limit.timeout, libc::SIGTERM));
         let (mut timed_out, mut arrived_before) = (false, Vec::new());
         let status = loop {

@@ -32,7 +32,7 @@ impl Session<'_> {
         let file = RetryAfterFile::new();
         let variables = self.variables(lease.and_then(|(permit, _)| permit.lease), file.as_ref());
         let limit = self.args.timeout.map(|timeout| TimeLimit { timeout, kill_after: self.args.kill_after });
-        let ended = match self.supervisor.run(keeper, variables, limit) {
+        let ended = match self.supervisor.run(keeper, variables, file.as_ref().and_then(RetryAfterFile::path), limit) {
             Ok(ended) => ended,
             Err(error) => {
                 let code = self.not_started(&error);

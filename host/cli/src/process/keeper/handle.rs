@@ -51,9 +51,13 @@ impl Keeper {
         Ok(())
     }
 
-    /// Starts the command, with these variables set or removed.
-    pub(in crate::process) fn start_command(&self, variables: Vec<(String, Option<String>)>) -> io::Result<()> {
-        send(&self.stream, &Request::Start(variables))
+    /// Starts the command, with these variables set or removed. The file is removed where the program cannot do that.
+    pub(in crate::process) fn start_command(
+        &self,
+        variables: Vec<(String, Option<String>)>,
+        file: Option<String>,
+    ) -> io::Result<()> {
+        send(&self.stream, &Request::Start(variables, file))
     }
 
     /// Passes a signal on to the command.

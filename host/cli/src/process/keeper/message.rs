@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// A request of the program.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
-    /// Start the command, with these variables set or removed.
-    Start(Vec<(String, Option<String>)>),
+    /// Start the command, with these variables set or removed. The file is removed where the program cannot do that.
+    Start(Vec<(String, Option<String>)>, Option<String>),
     /// Send the command a signal that the program got, unless the command got it from the same sender.
     Forward(i32),
     /// Send a signal to the command and all that it has started: the time limit is over.
