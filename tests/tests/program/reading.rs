@@ -84,3 +84,35 @@ fn a_full_disk_does_not_hide_the_state() {
     assert_eq!((shown.code, shown.stderr.as_str()), (0, ""), "{shown:?}");
     assert!(shown.stdout.contains("1 open") && shown.stdout.contains("consecutive-failures"), "{shown:?}");
 }
+
+#[test]
+fn the_file_that_refuses_is_named_by_the_error_and_the_doctor() {
+    let bench = Bench::with_records();
+    // While a host has the store open, SQLite keeps two files beside it.
+    let host = bench.host();
+    host.breaker("mail").reset("").unwrap();
+    let log = bench.at("store.db-wal");
+    fs::set_permissions(&log, Permissions::from_mode(0o400)).unwrap();
+    let mut reset = bench.command(&["reset", "pay"]);
+    let refused = ran(privileges::without(&mut reset));
+    assert_eq!(refused.code, 77, "{refused:?}");
+    assert!(refused.stderr.contains(&format!("no right to read and write {log};")), "{refused:?}");
+    let mut doctor = bench.command(&["doctor"]);
+    let found = ran(privileges::without(&mut doctor));
+    assert_eq!(found.code, 1, "{found:?}");
+    let faults: Vec<&str> = found.stdout.lines().filter(|line| line.starts_with("MEND")).collect();
+    assert!(faults.len() == 1 && faults[0].contains(&log) && faults[0].contains("chmod"), "{found:?}");
+}
+
+#[test]
+fn the_doctor_looks_at_policy_and_component_too() {
+    let bench = Bench::with_records();
+    let policy = bench.write("policy.toml", "open_msec = 5\n");
+    let component = bench.write("no.wasm", "text");
+    let found = bench.run(&["doctor", "--default-policy", &policy]);
+    assert!(found.code == 1 && found.stdout.contains("MEND  policy"), "{found:?}");
+    let found = bench.run(&["doctor", "--component", &component]);
+    assert!(found.code == 1 && found.stdout.contains("MEND  component"), "{found:?}");
+    let found = bench.run(&["doctor", "--store", &component]);
+    assert!(found.code == 1 && found.stdout.contains("MEND  store"), "{found:?}");
+}

@@ -61,13 +61,15 @@ pub fn history(args: &History, global: &Global) -> anyhow::Result<()> {
     }
     let print = |entry: &Entry| if args.format.json { json(entry) } else { line(shown(entry, one.is_none())) };
     newest.iter().try_for_each(print)?;
-    while args.follow {
+    if !args.follow {
+        return Ok(());
+    }
+    loop {
         match stream.next()? {
             Some(page) => page.iter().filter(|entry| is_shown(entry)).try_for_each(print)?,
             None => std::thread::sleep(PAUSE),
         }
     }
-    Ok(())
 }
 
 /// The transitions of a namespace, page by page.
