@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use halfopen::{Decision, State};
 use halfopen_tests::breakers::{policy, until};
@@ -29,7 +29,7 @@ fn runs(pid: &str) -> bool {
 }
 
 /// Starts the job, ends it in a way, and waits until none of its processes runs.
-fn nothing_runs_on_after(bench: &Bench, command: &mut Command, end: impl FnOnce(i32)) -> Child {
+fn nothing_runs_on_after(bench: &Bench, command: &mut Command, end: impl FnOnce(i32)) -> ExitStatus {
     let _ = fs::remove_file(bench.path("ready"));
     bench.write("pids", "");
     let mut child = in_a_session(command);
@@ -37,8 +37,7 @@ fn nothing_runs_on_after(bench: &Bench, command: &mut Command, end: impl FnOnce(
     end(pid(&child));
     let pids = fs::read_to_string(bench.path("pids")).unwrap();
     until("nothing of the job runs", || (!pids.lines().any(runs)).then_some(()));
-    child.wait().unwrap();
-    child
+    child.wait().unwrap()
 }
 
 #[test]
@@ -78,8 +77,8 @@ fn a_time_limit_around_it_or_of_its_own_ends_all() {
     let mut outer = Command::new("timeout");
     bench.surround(outer.args(["-k", "1", "1", program, "run", "pay", "--", "sh", "-c", JOB]));
     for (mut command, code) in [(limited(&[]), 124), (limited(&[program, "run", "pay", "--"]), 124), (outer, 137)] {
-        let mut child = nothing_runs_on_after(&bench, &mut command, |_| {});
-        assert_eq!(exit_code(child.wait().unwrap()), code);
+        let ended = nothing_runs_on_after(&bench, &mut command, |_| {});
+        assert_eq!(exit_code(ended), code);
     }
 }
 
@@ -87,11 +86,11 @@ fn a_time_limit_around_it_or_of_its_own_ends_all() {
 fn a_killed_keeper_takes_its_command_along() {
     let bench = Bench::new();
     let breaker = bench.open("pay");
-    let mut child =
+    let ended =
         nothing_runs_on_after(&bench, &mut bench.command(&["run", "pay", "--", "sh", "-c", JOB]), |program| {
             kill(children(program)[0], libc::SIGKILL);
         });
-    assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+    assert_eq!(ended.signal(), Some(libc::SIGKILL));
     assert_eq!(breaker.inspect().unwrap().last_failure.unwrap().cause, "signal 9");
 }
 

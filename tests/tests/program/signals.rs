@@ -75,7 +75,8 @@ fn counter(signal: i32) -> String {
 #[test]
 fn one_stop_is_one_signal_whichever_processes_get_it() {
     let bench = Bench::new();
-    let ways: [(&str, fn(i32, i32)); 4] = [
+    type Way = fn(i32, i32);
+    let ways: [(&str, Way); 4] = [
         ("the program alone", kill),
         ("its group", |program, signal| kill(-program, signal)),
         ("each process", |program, signal| family(program).into_iter().for_each(|pid| kill(pid, signal))),
