@@ -86,10 +86,9 @@ fn a_time_limit_around_it_or_of_its_own_ends_all() {
 fn a_killed_keeper_takes_its_command_along() {
     let bench = Bench::new();
     let breaker = bench.open("pay");
-    let ended =
-        nothing_runs_on_after(&bench, &mut bench.command(&["run", "pay", "--", "sh", "-c", JOB]), |program| {
-            kill(children(program)[0], libc::SIGKILL);
-        });
+    let ended = nothing_runs_on_after(&bench, &mut bench.command(&["run", "pay", "--", "sh", "-c", JOB]), |program| {
+        kill(children(program)[0], libc::SIGKILL);
+    });
     assert_eq!(ended.signal(), Some(libc::SIGKILL));
     assert_eq!(breaker.inspect().unwrap().last_failure.unwrap().cause, "signal 9");
 }
