@@ -56,7 +56,7 @@ export class Engine {
     store.wrote = false;
     let thrown: unknown;
     try {
-      return this.#storage.transactionSync(() => {
+      const value = this.#storage.transactionSync(() => {
         try {
           store.prepare();
           return work();
@@ -65,6 +65,8 @@ export class Engine {
           throw error;
         }
       });
+      store.committed();
+      return value;
     } catch (error) {
       store.rolledBack();
       throw sorted(error, error === thrown);

@@ -28,6 +28,9 @@ const TABLES = `
   CREATE TABLE halfopen_directory (dependency TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
 `;
 
+/** The records that are cached: an object has one dependency, and one that is used for many does not keep them all. */
+const MOST_KNOWN = 16;
+
 /** An isolate repeats a batch for a minute at the longest; here is a margin, in ms. */
 const LONGEST_REPEATED = 3_600_000;
 
@@ -56,6 +59,10 @@ export class Store {
   readonly #history: number;
   /** Whether the database has tables; null before it was looked at, and after a rollback. */
   #tables: boolean | null = null;
+  /** The records in the database. Only this object writes it, and an object whose writes fail to become durable is ended. */
+  #known = new Map<string, storage.Snapshot>();
+  /** The records that are known once the transaction stands. */
+  readonly #learnt = new Map<string, storage.Snapshot>();
   /** Whether anything was committed in this transaction. */
   wrote = false;
 
@@ -81,11 +88,31 @@ export class Store {
   /** Forgets all that rests on a transaction that was rolled back. */
   rolledBack(): void {
     this.#tables = null;
+    this.#known.clear();
+    this.#learnt.clear();
     this.wrote = false;
+  }
+
+  /** Caches the records of a transaction that stands. */
+  committed(): void {
+    if (this.#learnt.size === 0) return;
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    for (const [dependency, snapshot] of this.#learnt) this.#known.set(dependency, snapshot);
+    this.#learnt.clear();
   }
 
   /** The record of a dependency. */
   load(dependency: string): storage.Snapshot {
+    const known = this.#learnt.get(dependency) ?? this.#known.get(dependency);
+    return known ?? this.#learn(dependency, this.#read(dependency));
+  }
+
+  #learn(dependency: string, snapshot: storage.Snapshot): storage.Snapshot {
+    this.#learnt.set(dependency, snapshot);
+    return snapshot;
+  }
+
+  #read(dependency: string): storage.Snapshot {
     const query = "SELECT version, data FROM halfopen_record WHERE dependency = ?";
     const row = this.select<{ version: number; data: SqlStorageValue }>(query, dependency)[0];
     if (row === undefined) return { version: 0n };
@@ -98,9 +125,10 @@ export class Store {
   /** Writes a record while `basedOn` is its version, or removes it and its history. */
   commit(dependency: string, basedOn: bigint, data: Uint8Array | undefined, transitions: string[]): storage.CommitOutcome {
     const row = this.change<{ version: number }>(COMMIT, dependency, Number(basedOn), data ?? null)[0];
-    if (row === undefined) return { tag: "stale", val: this.load(dependency) };
+    if (row === undefined) return { tag: "stale", val: this.#learn(dependency, this.#read(dependency)) };
     const version = BigInt(row.version);
     this.wrote = true;
+    this.#learn(dependency, data === undefined ? { version } : { version, data });
     if (data === undefined) {
       // The transitions of a removal belong to the stream of a namespace, which an object of one dependency does not have.
       this.change("DELETE FROM halfopen_transition WHERE dependency = ?", dependency);
