@@ -69,9 +69,9 @@ pub fn a_pool_discards_the_store_of_a_trap_and_serves_on() {
     let pool = platform.async_pool(&context(store.clone()));
     block_on(async {
         for _ in 0..3 {
-            let error = pool.reset("a", &nobody()).await.unwrap_err();
+            let error = pool.reset_async("a", &nobody()).await.unwrap_err();
             assert!(matches!(error, PoolError::Breaker(BreakerError::Engine(_))), "{error:?}");
-            assert!(matches!(pool.acquire("a", "A").await, Ok(Decision::Proceed(_))));
+            assert!(matches!(pool.acquire_async("a", "A").await, Ok(Decision::Proceed(_))));
         }
     });
     assert_eq!(store.load(KEY).unwrap().version, 0);
@@ -129,10 +129,10 @@ pub fn a_failing_store_is_a_typed_error_in_async_code() {
     let context = context(Arc::new(failing(&fails)));
     block_on(async {
         let mut seat = Platform::plain().async_seat(&context).await;
-        let error = seat.plugin.acquire(&mut seat.store, "a", "A").await.unwrap_err();
+        let error = seat.plugin.acquire_async(&mut seat.store, "a", "A").await.unwrap_err();
         assert_eq!(error, BreakerError::Store(unavailable()));
         fails.store(false, Ordering::SeqCst);
-        assert!(matches!(seat.plugin.acquire(&mut seat.store, "a", "A").await, Ok(Decision::Proceed(_))));
+        assert!(matches!(seat.plugin.acquire_async(&mut seat.store, "a", "A").await, Ok(Decision::Proceed(_))));
     });
 }
 
@@ -211,7 +211,7 @@ pub fn a_future_dropped_while_the_component_runs_spends_the_handle() {
     // From now on it yields after every few instructions.
     store.fuel_async_yield_interval(Some(1)).unwrap();
     {
-        let mut acquire = pin!(plugin.acquire(&mut store, "a", "A"));
+        let mut acquire = pin!(plugin.acquire_async(&mut store, "a", "A"));
         let yields = Arc::new(Yields { here: thread::current().id(), seen: AtomicBool::new(false) });
         let waker = Waker::from(yields.clone());
         while !yields.seen.load(Ordering::SeqCst) {
@@ -220,6 +220,6 @@ pub fn a_future_dropped_while_the_component_runs_spends_the_handle() {
         }
     }
     assert!(plugin.is_spent());
-    let error = block_on(plugin.acquire(&mut store, "a", "A")).unwrap_err();
+    let error = block_on(plugin.acquire_async(&mut store, "a", "A")).unwrap_err();
     assert_eq!(error, BreakerError::Engine(EngineError::Spent));
 }

@@ -66,7 +66,7 @@ pub fn of_many_async_tasks_exactly_one_probes() {
                 let (platform, context) = (platform.clone(), context.clone());
                 tokio::spawn(async move {
                     let mut seat = platform.async_seat(&context).await;
-                    seat.plugin.acquire(&mut seat.store, "pay", "herd").await.unwrap()
+                    seat.plugin.acquire_async(&mut seat.store, "pay", "herd").await.unwrap()
                 })
             };
             let tasks: Vec<_> = (0..THREADS).map(task).collect();

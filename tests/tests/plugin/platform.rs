@@ -8,8 +8,8 @@ use halfopen::{Component, ManualClock, Policy};
 use halfopen_component::wasmtime::component::Linker;
 use halfopen_component::wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store};
 use halfopen_component::{
-    AsyncPlugin, AsyncPluginPool, CORE_INSTANCES, Plugin, PluginCtx, PluginCtxBuilder, PluginPool, PluginPre,
-    PluginView, TABLES, add_to_linker, add_to_linker_async,
+    CORE_INSTANCES, Plugin, PluginCtx, PluginCtxBuilder, PluginPool, PluginPre, PluginView, TABLES, add_to_linker,
+    add_to_linker_async,
 };
 use halfopen_tests::breakers::policy;
 
@@ -64,10 +64,10 @@ impl Platform {
         Seat { store, plugin }
     }
 
-    pub async fn async_seat(&self, context: &PluginCtxBuilder) -> AsyncSeat {
+    pub async fn async_seat(&self, context: &PluginCtxBuilder) -> Seat {
         let mut store = self.store(context);
         let plugin = self.in_async.instantiate_async(&mut store).await.unwrap();
-        AsyncSeat { store, plugin }
+        Seat { store, plugin }
     }
 
     pub fn pool(&self, context: &PluginCtxBuilder) -> PluginPool<Data> {
@@ -75,9 +75,9 @@ impl Platform {
         PluginPool::new(self.pre.clone(), move || Ok(platform.store(&context)))
     }
 
-    pub fn async_pool(&self, context: &PluginCtxBuilder) -> AsyncPluginPool<Data> {
+    pub fn async_pool(&self, context: &PluginCtxBuilder) -> PluginPool<Data> {
         let (platform, context) = (self.clone(), context.clone());
-        AsyncPluginPool::new(self.in_async.clone(), move || Ok(platform.store(&context)))
+        PluginPool::new(self.in_async.clone(), move || Ok(platform.store(&context)))
     }
 }
 
@@ -85,11 +85,6 @@ impl Platform {
 pub struct Seat {
     pub store: Store<Data>,
     pub plugin: Plugin,
-}
-
-pub struct AsyncSeat {
-    pub store: Store<Data>,
-    pub plugin: AsyncPlugin,
 }
 
 /// A context on a store of records, with the policy of these tests.

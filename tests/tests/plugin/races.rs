@@ -50,7 +50,7 @@ pub fn a_lost_race_is_evaluated_again_in_async_code() {
         let context = context(Arc::new(store)).default_policy(after(lost + 1));
         block_on(async {
             let mut seat = Platform::plain().async_seat(&context).await;
-            let receipt = seat.plugin.report(&mut seat.store, "pay", CLOSED, Outcome::Failure).await.unwrap();
+            let receipt = seat.plugin.report_async(&mut seat.store, "pay", CLOSED, Outcome::Failure).await.unwrap();
             assert_eq!(receipt.state, State::Open);
         });
     }
@@ -98,7 +98,7 @@ pub fn async_operations_do_not_block_the_executor() {
     let context = context(Arc::new(store));
     block_on(async {
         let mut seat = Platform::plain().async_seat(&context).await;
-        let asking = tokio::spawn(async move { seat.plugin.acquire(&mut seat.store, "pay", "A").await });
+        let asking = tokio::spawn(async move { seat.plugin.acquire_async(&mut seat.store, "pay", "A").await });
         tokio::task::yield_now().await;
         tokio::spawn(async move { told.send(()).unwrap() }).await.unwrap();
         assert!(matches!(asking.await.unwrap(), Ok(Decision::Proceed(_))));

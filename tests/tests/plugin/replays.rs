@@ -11,7 +11,7 @@ use halfopen_tests::breakers::address;
 use halfopen_tests::scenarios;
 use libtest_mimic::Trial;
 
-use crate::platform::{AsyncSeat, Platform, Seat, block_on, pooling};
+use crate::platform::{Platform, Seat, block_on, pooling};
 
 #[derive(Clone, Copy)]
 enum Style {
@@ -81,7 +81,7 @@ fn seat(platform: &Platform, context: &PluginCtxBuilder) -> Result<Box<dyn Targe
 async fn async_seat(platform: &Platform, context: &PluginCtxBuilder) -> Result<Box<dyn Target>, InstantiateError> {
     let mut store = platform.store(context);
     let plugin = platform.in_async.instantiate_async(&mut store).await?;
-    Ok(Box::new(AsyncSeat { store, plugin }))
+    Ok(Box::new(AsyncSeat(Seat { store, plugin })))
 }
 
 impl Target for Seat {
@@ -90,8 +90,11 @@ impl Target for Seat {
     }
 }
 
+/// A seat that is called as async code calls it.
+struct AsyncSeat(Seat);
+
 impl Target for AsyncSeat {
     fn run(&mut self, request: &Request) -> Result<Answer, BreakerError> {
-        block_on(self.plugin.perform(&mut self.store, request))
+        block_on(self.0.plugin.perform_async(&mut self.0.store, request))
     }
 }

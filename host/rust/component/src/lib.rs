@@ -1,66 +1,14 @@
-//! The WebAssembly component of the halfopen circuit breaker under wasmtime.
-//!
-//! The component holds all rules of the breaker; this crate holds the only embedding of it. Two kinds of programs use it:
-//!
-//! - An application uses crate `halfopen`, whose default engine is [`ComponentEngine`]: the component in a wasmtime engine of
-//!   this crate's own, with [`Limits`] on time and memory. [`Component`] is the component itself: embedded, or from a file
-//!   and pinned by its SHA-256.
-//! - A platform that runs wasmtime already loads the component as a plugin into its own `Engine`, `Linker` and `Store`s, with
-//!   the records in any [`Store`](contract::store::Store), a store of its own among them. The rest of this page is for it.
-//!
-//! A platform whose tenants' plugins shall call the breaker uses crate `halfopen-tenants`.
-//!
-//! # In a platform's own wasmtime
-//!
-//! ```
-//! use std::sync::Arc;
-//!
-//! use halfopen_component::contract::store::MemoryStore;
-//! use halfopen_component::contract::types::{Decision, Outcome};
-//! use halfopen_component::wasmtime::component::Linker;
-//! use halfopen_component::wasmtime::{Engine, Store};
-//! use halfopen_component::{Component, PluginCtx, PluginPre, PluginView, add_to_linker};
-//!
-//! struct Data {
-//!     plugin: PluginCtx,
-//! }
-//!
-//! impl PluginView for Data {
-//!     fn plugin(&mut self) -> &mut PluginCtx {
-//!         &mut self.plugin
-//!     }
-//! }
-//!
-//! // Once a process.
-//! let engine = Engine::default();
-//! let mut linker = Linker::new(&engine);
-//! add_to_linker::<Data>(&mut linker)?;
-//! let pre = PluginPre::new(&linker, &Component::embedded())?;
-//! let context = PluginCtx::builder(Arc::new(MemoryStore::new())).namespace("shop");
-//!
-//! // Once a wasmtime store.
-//! let mut store = Store::new(&engine, Data { plugin: context.build()? });
-//! let mut breakers = pre.instantiate(&mut store)?;
-//!
-//! // For each call.
-//! match breakers.acquire(&mut store, "payments", "worker 7")? {
-//!     Decision::Proceed(admission) => {
-//!         breakers.report(&mut store, "payments", admission.permit, Outcome::Success)?;
-//!     }
-//!     Decision::Probe(probe) => println!("the probe, under lease {:?}", probe.permit.lease),
-//!     Decision::Defer(deferral) => println!("come back in {:?}", deferral.wait()),
-//! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! # An operation
 //!
-//! [`Plugin`] is a handle on an instance of the component in a wasmtime store of the platform, [`AsyncPlugin`] the same for
-//! async calls. An operation on it loads the record, lets the component evaluate it on that snapshot, and makes the
-//! component's commit durable as one compare-and-set before it answers. A commit before an error or a trap is dropped. After
-//! a lost race the operation is evaluated again, on the record as it is then. The component may touch the record of its own
-//! dependency alone. Where the store of the records has a clock, the component reads that one; otherwise
-//! [`PluginCtxBuilder::clock`]. The default policy is set when the instance is made.
+//! [`Plugin`] is a handle on an instance of the component in a wasmtime store of the platform. An operation on it loads the
+//! record, lets the component evaluate it on that snapshot, and makes the component's commit durable as one compare-and-set
+//! before it answers. A commit before an error or a trap is dropped. After a lost race the operation is evaluated again, on
+//! the record as it is then. The component may touch the record of its own dependency alone. Where the store of the records
+//! has a clock, the component reads that one; otherwise [`PluginCtxBuilder::clock`]. The default policy is set when the
+//! instance is made. Where the component is composed with a tenant's there is no handle to call: see
+//! [`Commits::WriteThrough`].
 //!
 //! Async operations wait for the store of the records on a thread for work that blocks, on any executor. Where the future of
 //! one is dropped, a write that has begun goes on, as if the caller had crashed; where it is dropped while the component runs,
@@ -73,7 +21,7 @@
 //!
 //! wasmtime enters no component in a store in which one has trapped. The operation answers
 //! [`EngineError`](contract::EngineError), and so does each one after it: drop the wasmtime store, with all that is in it, and
-//! make another. [`PluginPool`] and [`AsyncPluginPool`] do so, and give each call an instance of its own. Do not share a
+//! make another. [`PluginPool`] does so, and gives each call an instance of its own. Do not share a
 //! wasmtime store between the component and code that you do not trust: a trap there spends the component too.
 //!
 //! # Settings of the platform
@@ -82,17 +30,11 @@
 //!   platform has no asynchronous components, `concurrency_support(false)` halves the cost of a call. The ABI is plain: no
 //!   resources, no async functions, no threads.
 //! - Time: a call takes microseconds. With `epoch_interruption`, set a deadline of a second or more before each operation;
-//!   with `consume_fuel`, a million units are plenty. A deadline that yields is for [`AsyncPlugin`] only.
+//!   with `consume_fuel`, a million units are plenty. A deadline that yields is for async calls only.
 //! - Memory: 2 MiB and 100 table elements are plenty, by a `ResourceLimiter` or by the limits of the pooling allocator, in
 //!   which an instance of the component takes one component, one memory, [`CORE_INSTANCES`] and [`TABLES`].
 //!   `Store::set_hostcall_fuel` bounds the bytes that it passes to the host at once.
 //! - [`add_to_linker`] for calls that are not async, [`add_to_linker_async`] for those that are.
-//!
-//! # Composed with a tenant
-//!
-//! Where a tenant's component has been composed with this one (with `wac`, say), the platform instantiates the
-//! composition, and the calls of the breaker go from one component to the other: there is no handle to call. A context
-//! with [`Commits::WriteThrough`] serves those.
 //!
 //! # The code
 //!
@@ -103,21 +45,18 @@
 mod calls;
 mod code;
 mod component;
-mod digest;
 mod engine;
 mod error;
-mod events;
 mod instance;
 mod plugin;
 mod runtime;
 
 pub use component::Component;
 pub use engine::{ComponentEngine, ComponentEngineError, Limits};
-pub use error::{ComponentError, InstantiateError};
+pub use error::{ComponentError, InstantiateError, PrepareError};
 pub use halfopen_contract as contract;
-pub use instance::PrepareError;
 pub use plugin::{
-    AsyncPlugin, AsyncPluginPool, CORE_INSTANCES, Commits, ContextError, Plugin, PluginCtx, PluginCtxBuilder,
-    PluginPool, PluginPre, PluginView, PoolError, TABLES, add_to_linker, add_to_linker_async,
+    CORE_INSTANCES, Commits, ContextError, Plugin, PluginCtx, PluginCtxBuilder, PluginPool, PluginPre, PluginView,
+    PoolError, TABLES, add_to_linker, add_to_linker_async,
 };
 pub use wasmtime;

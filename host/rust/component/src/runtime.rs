@@ -1,7 +1,7 @@
 //! The wasmtime engine of this process, and the ticker that stops components which run for too long.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{LazyLock, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -15,31 +15,28 @@ const TICK: Duration = Duration::from_millis(10);
 /// After this number of ticks without a running call the ticker is parked: an idle process stays idle.
 const IDLE_TICKS: u32 = 100;
 
-/// A wasmtime engine and its ticker.
-pub(crate) struct Runtime {
-    pub engine: Engine,
-    ticker: Ticker,
-}
+/// The ticker of this process.
+static TICKER: Ticker =
+    Ticker { running: AtomicUsize::new(0), parked: AtomicBool::new(false), thread: OnceLock::new() };
 
-#[derive(Default)]
 struct Ticker {
     running: AtomicUsize,
     parked: AtomicBool,
     thread: OnceLock<Thread>,
 }
 
-/// The wasmtime engine of this process, with its ticker.
-pub(crate) fn runtime() -> Result<&'static Runtime, ComponentError> {
-    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
-    let runtime = RUNTIME.get_or_init(|| {
-        let engine = Engine::new(&config()).map_err(|error| format!("{error:#}"))?;
-        Ok(Runtime { engine, ticker: Ticker::default() })
+/// The wasmtime engine of this process. Its ticker runs.
+pub(crate) fn engine() -> Result<&'static Engine, ComponentError> {
+    static ENGINE: LazyLock<Result<Engine, ComponentError>> = LazyLock::new(|| {
+        let failed = |why| ComponentError::Engine { why };
+        let engine = Engine::new(&config()).map_err(|error| failed(format!("{error:#}")))?;
+        let ticked = engine.clone();
+        let ticker = std::thread::Builder::new().name("halfopen-ticker".to_owned()).spawn(move || TICKER.tick(&ticked));
+        let ticker = ticker.map_err(|error| failed(error.to_string()))?;
+        TICKER.thread.get_or_init(|| ticker.thread().clone());
+        Ok(engine)
     });
-    let failed = |why: String| ComponentError::Engine { why };
-    let runtime = runtime.as_ref().map_err(|why| failed(why.clone()))?;
-    static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
-    STARTED.get_or_init(|| runtime.start_ticker().map_err(|error| error.to_string())).clone().map_err(failed)?;
-    Ok(runtime)
+    ENGINE.as_ref().map_err(Clone::clone)
 }
 
 fn config() -> Config {
@@ -59,50 +56,45 @@ fn config() -> Config {
     config
 }
 
-impl Runtime {
-    fn start_ticker(&'static self) -> std::io::Result<()> {
-        let handle = std::thread::Builder::new().name("halfopen-ticker".to_owned()).spawn(|| self.tick())?;
-        self.ticker.thread.get_or_init(|| handle.thread().clone());
-        Ok(())
-    }
-
-    fn tick(&self) {
-        let ticker = &self.ticker;
+impl Ticker {
+    fn tick(&self, engine: &Engine) {
         let mut idle = 0;
         loop {
             std::thread::sleep(TICK);
-            self.engine.increment_epoch();
-            idle = if ticker.running.load(Ordering::SeqCst) == 0 { idle + 1 } else { 0 };
+            engine.increment_epoch();
+            idle = if self.running.load(Ordering::SeqCst) == 0 { idle + 1 } else { 0 };
             if idle >= IDLE_TICKS {
-                ticker.parked.store(true, Ordering::SeqCst);
+                self.parked.store(true, Ordering::SeqCst);
                 // A call that starts now is either counted here, or reads `parked` and unparks this thread.
-                if ticker.running.load(Ordering::SeqCst) == 0 {
+                if self.running.load(Ordering::SeqCst) == 0 {
                     std::thread::park();
                 }
-                ticker.parked.store(false, Ordering::SeqCst);
+                self.parked.store(false, Ordering::SeqCst);
                 idle = 0;
             }
         }
     }
+}
 
-    /// Keeps the ticker awake while a call runs.
-    pub fn running(&self) -> Running<'_> {
-        self.ticker.running.fetch_add(1, Ordering::SeqCst);
-        if self.ticker.parked.load(Ordering::SeqCst)
-            && let Some(thread) = self.ticker.thread.get()
+/// A running call. It keeps the ticker awake.
+pub(crate) struct Running(());
+
+impl Running {
+    /// A call that begins now.
+    pub fn begin() -> Running {
+        TICKER.running.fetch_add(1, Ordering::SeqCst);
+        if TICKER.parked.load(Ordering::SeqCst)
+            && let Some(thread) = TICKER.thread.get()
         {
             thread.unpark();
         }
-        Running(&self.ticker)
+        Running(())
     }
 }
 
-/// A running call; see [`Runtime::running`].
-pub(crate) struct Running<'a>(&'a Ticker);
-
-impl Drop for Running<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::SeqCst);
+        TICKER.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -9,6 +9,7 @@
 //! - [`engine`]: an operation, its evaluation, and the trait [`Engine`](engine::Engine).
 //! - [`store`]: the trait [`Store`](store::Store), the store in memory, and a guide to a store of your own.
 //! - [`cas`]: the compare-and-set loop: load, evaluate, commit, and again after a lost race.
+//! - [`events`]: the events for `tracing` of operations that are done.
 //! - [`time`]: the clock, and the one backoff.
 //! - [`pool`]: objects that are kept for the next operation: instances, connections.
 //! - [`conformance`] (feature `conformance`): the suite that checks a store.
@@ -22,6 +23,7 @@ pub mod documents;
 pub mod engine;
 pub mod entropy;
 mod error;
+pub mod events;
 pub mod pool;
 pub mod store;
 pub mod time;

@@ -1,54 +1,8 @@
-//! Events for `tracing`: transitions, lost probes, stale results, failures. There is none for a call that is deferred.
+//! Events for `tracing` of outcomes that are recorded later or not at all. Those of operations are in
+//! [`halfopen_contract::events`].
 
 use halfopen_contract::BreakerError;
-use halfopen_contract::cas::Settled;
-use halfopen_contract::documents::{Transition, TransitionReason};
-use halfopen_contract::engine::Answer;
-use halfopen_contract::types::{Outcome, Tally, Verdict};
-
-/// The result of an operation.
-pub(crate) fn settled(namespace: &str, dependency: &str, settled: &Result<Settled, BreakerError>) {
-    match settled {
-        Ok(settled) => {
-            settled.transitions.iter().for_each(|json| transition(namespace, dependency, json));
-            stale(namespace, dependency, &settled.answer);
-        }
-        Err(BreakerError::Store(error)) => tracing::warn!(namespace, dependency, %error, "the store failed"),
-        Err(_) => {}
-    }
-}
-
-fn transition(namespace: &str, dependency: &str, json: &str) {
-    let Ok(transition) = json.parse::<Transition>() else {
-        return tracing::info!(namespace, dependency, json, "the state changed");
-    };
-    let Transition { from, to, at, epoch, reason, by, note, caller, cause, .. } = transition;
-    if reason == TransitionReason::ProbeLost {
-        tracing::warn!(
-            namespace,
-            dependency,
-            at,
-            epoch,
-            caller,
-            "a probe was lost: its lease expired without a report"
-        );
-    } else if from == to {
-        tracing::info!(namespace, dependency, state = %to, at, epoch, %reason, by, note, "the state stays");
-    } else {
-        tracing::info!(
-            namespace, dependency, %from, %to, at, epoch, %reason, by, note, caller, cause,
-            "the state changed"
-        );
-    }
-}
-
-fn stale(namespace: &str, dependency: &str, answer: &Answer) {
-    if let Answer::Receipt(receipt) = answer
-        && let Verdict::Stale(reason) = &receipt.verdict
-    {
-        tracing::info!(namespace, dependency, %reason, state = %receipt.state, "a result was stale and changed nothing");
-    }
-}
+use halfopen_contract::types::{Outcome, Tally};
 
 /// The outcome of a call could not be recorded; the call's own result goes to its caller all the same.
 pub(crate) fn unreported(namespace: &str, dependency: &str, error: &BreakerError) {

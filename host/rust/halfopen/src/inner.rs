@@ -53,7 +53,7 @@ impl Inner {
 
     /// The namespace.
     pub fn namespace(&self) -> &str {
-        &self.runner.executor.namespace
+        &self.runner.executor.records.namespace
     }
 
     /// Runs an operation; its answer is durable when this returns. The record that it rests on comes back, where nothing was

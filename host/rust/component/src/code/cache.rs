@@ -12,12 +12,11 @@ use wasmtime::Engine;
 use wasmtime::component::Component as Code;
 
 use super::private_files;
-use crate::digest::hex;
 
 /// The files that are kept, at most: some releases of this crate, and some components of the user's own.
 const MOST: usize = 16;
 
-pub(crate) fn load(engine: &Engine, sha256: &[u8; 32]) -> Option<Code> {
+pub(crate) fn load(engine: &Engine, sha256: &str) -> Option<Code> {
     let read = private_files::read(&folder()?, &name(engine, sha256));
     let bytes = read.map_err(|error| tracing::debug!(%error, "no cached code is used")).ok()?;
     // SAFETY: the bytes were written by `save`, for this very engine and component, into a file that only this user could
@@ -31,7 +30,7 @@ pub(crate) fn load(engine: &Engine, sha256: &[u8; 32]) -> Option<Code> {
     }
 }
 
-pub(crate) fn save(engine: &Engine, sha256: &[u8; 32], code: &Code) {
+pub(crate) fn save(engine: &Engine, sha256: &str, code: &Code) {
     let Some(folder) = folder() else { return };
     match code.serialize() {
         Ok(bytes) => {
@@ -47,8 +46,8 @@ fn folder() -> Option<PathBuf> {
     Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("halfopen"))
 }
 
-fn name(engine: &Engine, sha256: &[u8; 32]) -> String {
+fn name(engine: &Engine, sha256: &str) -> String {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    format!("{}-{:016x}.cwasm", hex(sha256), hasher.finish())
+    format!("{sha256}-{:016x}.cwasm", hasher.finish())
 }

@@ -1,16 +1,31 @@
 //! Compiled code, cached in a file for the next process.
 
+#[cfg(unix)]
 mod cache;
+#[cfg(unix)]
 mod private_files;
+
+/// Nothing is cached: this crate cannot tell who may write to a folder of this system.
+#[cfg(not(unix))]
+mod cache {
+    use wasmtime::Engine;
+    use wasmtime::component::Component as Code;
+
+    pub fn load(_engine: &Engine, _sha256: &str) -> Option<Code> {
+        None
+    }
+
+    pub fn save(_engine: &Engine, _sha256: &str, _code: &Code) {}
+}
 
 use wasmtime::component::Component as Code;
 
 use crate::error::ComponentError;
-use crate::runtime::runtime;
+use crate::runtime::engine;
 
 /// Returns the code of a component, compiled for this process's own wasmtime engine by this process or an earlier one.
-pub(crate) fn compile(place: &str, bytes: &[u8], sha256: &[u8; 32]) -> Result<Code, ComponentError> {
-    let engine = &runtime()?.engine;
+pub(crate) fn compile(place: &str, bytes: &[u8], sha256: &str) -> Result<Code, ComponentError> {
+    let engine = engine()?;
     if let Some(code) = cache::load(engine, sha256) {
         return Ok(code);
     }

@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use wasmtime::component::Component as Code;
 
 use crate::code;
-use crate::digest::{digits, hex};
 use crate::error::ComponentError;
 
 static EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/halfopen.wasm"));
@@ -27,7 +26,8 @@ pub struct Component {
 struct Inner {
     place: String,
     bytes: Cow<'static, [u8]>,
-    sha256: [u8; 32],
+    /// In hexadecimal.
+    sha256: String,
     code: OnceLock<Result<Code, ComponentError>>,
 }
 
@@ -63,18 +63,19 @@ impl Component {
     /// # Errors
     /// [`ComponentError::OtherHash`], [`ComponentError::InvalidPin`].
     pub fn pinned(self, sha256: &str) -> Result<Component, ComponentError> {
-        let wanted =
-            digits(sha256).ok_or_else(|| ComponentError::InvalidPin { pin: sha256.chars().take(80).collect() })?;
-        if wanted == self.inner.sha256 {
+        if sha256.len() != 64 || !sha256.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(ComponentError::InvalidPin { pin: sha256.chars().take(80).collect() });
+        }
+        if sha256.eq_ignore_ascii_case(&self.inner.sha256) {
             return Ok(self);
         }
-        let (wanted, found) = (hex(&wanted), self.sha256());
+        let (wanted, found) = (sha256.to_ascii_lowercase(), self.sha256());
         Err(ComponentError::OtherHash { place: self.inner.place.clone(), wanted, found })
     }
 
     /// The SHA-256 of the bytes, in hexadecimal.
     pub fn sha256(&self) -> String {
-        hex(&self.inner.sha256)
+        self.inner.sha256.clone()
     }
 
     /// The name of the component in messages: its file, for one.
@@ -110,7 +111,7 @@ impl Component {
     }
 
     fn new(place: String, bytes: Cow<'static, [u8]>) -> Component {
-        let sha256 = Sha256::digest(&bytes).into();
+        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         Component { inner: Arc::new(Inner { place, bytes, sha256, code: OnceLock::new() }) }
     }
 

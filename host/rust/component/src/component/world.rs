@@ -1,6 +1,6 @@
 //! The world of a component.
 
-use semver::Version;
+use semver::{Version, VersionReq};
 use wasmtime::component::Component as Code;
 use wasmtime::component::types::ComponentItem;
 
@@ -10,7 +10,9 @@ use crate::error::ComponentError;
 const WORLD: &str = "halfopen:breaker/component@0.1.0";
 
 const PACKAGE: &str = "halfopen:breaker/";
-const VERSION: Version = Version::new(0, 1, 0);
+
+/// The versions of the contract that run here, as with Cargo. wasmtime links the imports by that rule as well.
+const VERSIONS: &str = "^0.1.0";
 
 /// All that a component may import: the functions, and the types that they speak of.
 const IMPORTS: [&str; 5] = ["storage#load", "storage#commit", "clock#now", "entropy#next", "types"];
@@ -29,8 +31,7 @@ fn check_names(place: &str, imports: &[String], exports: &[String]) -> Result<()
         if let Some((interface, version)) = of_our_package(name)
             && !runs_here(version)
         {
-            let why =
-                format!("it {verb} {PACKAGE}{interface}@{version}, and this host runs every {}", series(&VERSION));
+            let why = format!("it {verb} {PACKAGE}{interface}@{version}, and this host runs every 0.1.x");
             return Err(other_world(place, why));
         }
     }
@@ -55,20 +56,9 @@ pub(crate) fn other_world(place: &str, why: String) -> ComponentError {
     ComponentError::OtherWorld { place: place.to_owned(), wanted: WORLD.to_owned(), why }
 }
 
-/// Whether a component of that version of the contract runs here: as with Cargo, the first number that is not 0 must be
-/// the same, and a pre-release is compatible with itself only. wasmtime links the imports by that rule as well.
 fn runs_here(version: &str) -> bool {
-    Version::parse(version)
-        .is_ok_and(|other| other == VERSION || other.pre.is_empty() && series(&other) == series(&VERSION))
-}
-
-/// The name of all versions that are compatible with this one.
-fn series(version: &Version) -> String {
-    match (version.major, version.minor) {
-        (0, 0) => version.to_string(),
-        (0, minor) => format!("0.{minor}.x"),
-        (major, _) => format!("{major}.x"),
-    }
+    let (versions, version) = (VersionReq::parse(VERSIONS), Version::parse(version));
+    versions.is_ok_and(|versions| version.is_ok_and(|version| versions.matches(&version)))
 }
 
 /// The interface and the version of a name `halfopen:breaker/INTERFACE@VERSION`, with or without `#FUNCTION`.

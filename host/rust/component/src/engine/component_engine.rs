@@ -12,22 +12,18 @@ use wasmtime::{AsContextMut, Store};
 
 use super::limits::{LimitedStore, Limits, fd_limit_reached};
 use crate::calls::{Calls, plain};
-use crate::component::Component;
-use crate::component::world::other_world;
+use crate::component::{Component, world};
 use crate::error::{ComponentError, InstantiateError};
-use crate::instance::{Imports, Instance, PrepareError, link, prepare};
-use crate::runtime::{Runtime, pool_size, runtime, ticks};
+use crate::instance::{Imports, Instance, link};
+use crate::runtime::{Running, engine, pool_size, ticks};
 
 /// The component as an engine of hosts. It keeps a pool of instances; one evaluates one operation at a time.
 ///
 /// An instance that has trapped, or that has reached a [limit](Limits), is discarded with its wasmtime store.
 pub struct ComponentEngine {
-    runtime: &'static Runtime,
     pre: InstancePre<LimitedStore>,
     limits: Limits,
-    /// As given.
-    policy: String,
-    /// With all its keys.
+    /// JSON; with all its keys once the first instance is made.
     default_policy: String,
     entropy: Arc<Entropy>,
     pool: Pool<PooledInstance>,
@@ -65,20 +61,14 @@ impl ComponentEngine {
         default_policy: &Policy,
     ) -> Result<ComponentEngine, ComponentEngineError> {
         let code = component.code()?;
-        let runtime = runtime()?;
-        let mut linker = Linker::new(&runtime.engine);
-        let other_types = |why| other_world(component.place(), why);
-        link(&mut linker, Calls::Plain).map_err(|error| other_types(format!("{error:#}")))?;
-        let pre = prepare(&linker, &code, component.place()).map_err(|error| match error {
-            PrepareError::Component(error) => error,
-            PrepareError::Linker { why } | PrepareError::Engine { why } => other_types(why),
-        })?;
+        let mut linker = Linker::new(engine()?);
+        world::check(component.place(), &code)?;
+        let pre = link(&mut linker, Calls::Plain).and_then(|()| linker.instantiate_pre(&code));
+        let pre = pre.map_err(|error| world::other_world(component.place(), format!("{error:#}")))?;
         let mut engine = ComponentEngine {
-            runtime,
             pre,
             limits,
-            policy: default_policy.to_string(),
-            default_policy: String::new(),
+            default_policy: default_policy.to_string(),
             entropy: Arc::new(Entropy::new(None)),
             pool: Pool::new(pool_size()).limited(),
         };
@@ -89,14 +79,14 @@ impl ComponentEngine {
     }
 
     fn instantiate(&self) -> Result<(PooledInstance, String), ComponentEngineError> {
-        let imports = Imports::new(Arc::new(SystemClock), self.entropy.clone(), self.limits.memory);
-        let mut store = Store::new(&self.runtime.engine, LimitedStore::new(imports, self.limits));
+        let imports = Imports::new(Arc::new(SystemClock), self.entropy.clone(), self.limits.memory, None);
+        let mut store = Store::new(self.pre.engine(), LimitedStore::new(imports, self.limits));
         store.limiter(|data| data);
         // The bytes that it passes to the host at once are bounded like its memory: pointers can overlap.
         store.set_hostcall_fuel(self.limits.memory);
         store.set_epoch_deadline(ticks(self.limits.call));
-        let running = self.runtime.running();
-        let made = plain(Instance::new(Calls::Plain, &self.pre, &mut store.as_context_mut(), &self.policy));
+        let running = Running::begin();
+        let made = plain(Instance::new(Calls::Plain, &self.pre, &mut store.as_context_mut(), &self.default_policy));
         drop(running);
         match made {
             Ok((instance, default_policy)) => Ok((PooledInstance { store, instance }, default_policy)),
@@ -123,13 +113,11 @@ impl Engine for ComponentEngine {
         };
         pooled.store.data_mut().begin();
         pooled.store.set_epoch_deadline(ticks(self.limits.call));
-        let running = self.runtime.running();
-        let result = plain(pooled.instance.evaluate(&mut pooled.store.as_context_mut(), input));
+        let running = Running::begin();
+        let result = plain(pooled.instance.evaluate(Calls::Plain, &mut pooled.store.as_context_mut(), input));
         drop(running);
         if let Err(BreakerError::Engine(error)) = result {
-            let error = pooled.store.data().explain(error);
-            tracing::error!(%error, dependency = &*input.request.dependency, "the component failed and is replaced");
-            return Err(error.into());
+            return Err(pooled.store.data().explain(error).into());
         }
         slot.put_back(pooled);
         result

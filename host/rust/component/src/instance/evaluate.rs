@@ -1,10 +1,10 @@
-use halfopen_contract::engine::{Answer, Evaluation, Input};
+use halfopen_contract::engine::{Evaluation, Input};
 use halfopen_contract::types::Error;
 use halfopen_contract::{BreakerError, EngineError};
 use wasmtime::component::InstancePre;
 use wasmtime::{StoreContextMut, Trap};
 
-use super::exports::{Exports, Returned};
+use super::exports::Exports;
 use super::imports::ImportsView;
 use crate::calls::Calls;
 use crate::error::InstantiateError;
@@ -13,7 +13,6 @@ use crate::error::InstantiateError;
 pub(crate) struct Instance {
     /// Boxed: an instance moves into and out of a pool at each operation.
     exports: Box<Exports>,
-    calls: Calls,
     /// Whether it cannot be entered any more: it has failed, or was left in the middle of a call.
     pub is_spent: bool,
 }
@@ -28,13 +27,14 @@ impl Instance {
     ) -> Result<(Instance, String), InstantiateError> {
         let instance = calls.instantiate(pre, store).await.map_err(not_made)?;
         let exports = Box::new(Exports::of(&instance, store).map_err(not_made)?);
-        let default_policy = set(exports.set_default_policy(calls, store, default_policy).await)?;
-        Ok((Instance { exports, calls, is_spent: false }, default_policy))
+        let default_policy = set(calls.call(&exports.set_default_policy, store, (default_policy,)).await)?;
+        Ok((Instance { exports, is_spent: false }, default_policy))
     }
 
     /// Evaluates an operation. Nothing of it reaches a store of records.
     pub async fn evaluate<T: ImportsView>(
         &mut self,
+        calls: Calls,
         store: &mut StoreContextMut<'_, T>,
         input: &Input<'_>,
     ) -> Result<Evaluation, BreakerError> {
@@ -43,7 +43,7 @@ impl Instance {
             return Err(EngineError::Spent.into());
         }
         store.data_mut().imports().begin(input);
-        let returned: Returned<Answer> = self.exports.call(self.calls, store, input.request).await;
+        let returned = self.exports.call(calls, store, input.request).await;
         let write = store.data_mut().imports().end();
         let result = returned.map_err(|error| engine_error(&error))?;
         self.is_spent = false;
@@ -62,11 +62,11 @@ fn not_made(error: wasmtime::Error) -> InstantiateError {
     }
 }
 
-fn set(returned: Returned<String>) -> Result<String, InstantiateError> {
+fn set(returned: wasmtime::Result<(Result<String, Error>,)>) -> Result<String, InstantiateError> {
     match returned {
-        Ok(Ok(policy)) => Ok(policy),
-        Ok(Err(Error::InvalidPolicy(faults))) => Err(InstantiateError::InvalidPolicy(faults)),
-        Ok(Err(error)) => Err(InstantiateError::Setup(EngineError::Broken {
+        Ok((Ok(policy),)) => Ok(policy),
+        Ok((Err(Error::InvalidPolicy(faults)),)) => Err(InstantiateError::InvalidPolicy(faults)),
+        Ok((Err(error),)) => Err(InstantiateError::Setup(EngineError::Broken {
             why: format!("it refused the default policy with {error:?}"),
         })),
         Err(error) => Err(InstantiateError::Setup(engine_error(&error))),

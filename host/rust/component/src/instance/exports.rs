@@ -7,49 +7,67 @@ use wasmtime::component::{ComponentNamedList, Instance, Lift, Lower, TypedFunc};
 
 use crate::calls::Calls;
 
-/// The result of a call in wasmtime's form: the error of the component, or that of wasmtime.
-pub(super) type Returned<T> = wasmtime::Result<Result<T, Error>>;
-
 /// wasmtime's typed functions are covariant in their arguments: a function of `&'static str` takes any `&str`.
 type Function<Arguments, Answer> = TypedFunc<Arguments, (Result<Answer, Error>,)>;
 
+/// Each function with the types of its arguments and of its answer, and for which operation it is called with what.
 macro_rules! exports {
-    ($($interface:ident { $($function:ident($($argument:ty),*) -> $answer:ty;)* })*) => {
+    ($dependency:ident: $($interface:ident {
+        $($function:ident($($of:ty),*) -> $answer:ident($typed:ty): $operation:pat => ($($argument:expr),*);)*
+    })*) => {
         /// The functions of an instance.
         pub(super) struct Exports {
-            $($($function: Function<($($argument,)*), $answer>,)*)*
+            pub set_default_policy: Function<(&'static str,), String>,
+            $($($function: Function<(&'static str, $($of,)*), $typed>,)*)*
         }
 
         impl Exports {
             /// Finds the functions of an instance.
             pub fn of<T>(instance: &Instance, store: &mut StoreContextMut<'_, T>) -> wasmtime::Result<Exports> {
                 Ok(Exports {
+                    set_default_policy: find(instance, store, "setup", "set_default_policy")?,
                     $($($function: find(instance, store, stringify!($interface), stringify!($function))?,)*)*
                 })
+            }
+
+            /// Calls the function of an operation. Returns the error of the component, or that of wasmtime.
+            pub async fn call<T: Send>(
+                &self,
+                calls: Calls,
+                store: &mut StoreContextMut<'_, T>,
+                Request { dependency, operation }: &Request,
+            ) -> wasmtime::Result<Result<Answer, Error>> {
+                let $dependency = &**dependency;
+                Ok(match operation {$($(
+                    $operation => {
+                        let arguments = ($dependency, $($argument,)*);
+                        calls.call(&self.$function, store, arguments).await?.0.map(Answer::$answer)
+                    }
+                )*)*})
             }
         }
     };
 }
 
-exports! {
-    setup {
-        set_default_policy(&'static str) -> String;
-    }
+exports! { dependency:
     breaker {
-        acquire(&'static str, &'static str) -> Decision;
-        report(&'static str, Permit, &'static Report) -> Receipt;
-        report_tally(&'static str, Permit, &'static Tally) -> Receipt;
-        renew(&'static str, Permit) -> Receipt;
-        release(&'static str, Permit) -> Receipt;
+        acquire(&'static str) -> Decision(Decision): Operation::Acquire { caller } => (&**caller);
+        report(Permit, &'static Report) -> Receipt(Receipt): Operation::Report { permit, report } => (*permit, report);
+        report_tally(Permit, &'static Tally) -> Receipt(Receipt):
+            Operation::ReportTally { permit, tally } => (*permit, tally);
+        renew(Permit) -> Receipt(Receipt): Operation::Renew { permit } => (*permit);
+        release(Permit) -> Receipt(Receipt): Operation::Release { permit } => (*permit);
     }
     control {
-        inspect(&'static str) -> String;
-        policy(&'static str) -> PolicyInForce;
-        configure(&'static str, Option<&'static str>, &'static Operator) -> Receipt;
-        force(&'static str, Mode, Option<u64>, &'static Operator) -> Receipt;
-        reset(&'static str, &'static Operator) -> Receipt;
-        forget(&'static str, &'static Operator) -> Receipt;
-        prune(&'static str, u64, &'static Operator) -> bool;
+        inspect() -> Inspection(String): Operation::Inspect => ();
+        policy() -> Policy(PolicyInForce): Operation::Policy => ();
+        configure(Option<&'static str>, &'static Operator) -> Receipt(Receipt):
+            Operation::Configure { policy, operator } => (policy.as_deref(), operator);
+        force(Mode, Option<u64>, &'static Operator) -> Receipt(Receipt):
+            Operation::Force { mode, lasting, operator } => (*mode, *lasting, operator);
+        reset(&'static Operator) -> Receipt(Receipt): Operation::Reset { operator } => (operator);
+        forget(&'static Operator) -> Receipt(Receipt): Operation::Forget { operator } => (operator);
+        prune(u64, &'static Operator) -> Pruned(bool): Operation::Prune { idle, operator } => (*idle, operator);
     }
 }
 
@@ -68,61 +86,4 @@ where
     let found = found.and_then(|of| instance.get_export_index(&mut *store, Some(&of), &function));
     let found = found.ok_or_else(|| wasmtime::format_err!("it does not export {interface}#{function}"))?;
     instance.get_typed_func(store, found)
-}
-
-impl Exports {
-    pub async fn set_default_policy<T: Send>(
-        &self,
-        calls: Calls,
-        store: &mut StoreContextMut<'_, T>,
-        policy: &str,
-    ) -> Returned<String> {
-        Ok(calls.call(&self.set_default_policy, store, (policy,)).await?.0)
-    }
-
-    /// Calls the function of an operation.
-    pub async fn call<T: Send>(
-        &self,
-        calls: Calls,
-        store: &mut StoreContextMut<'_, T>,
-        Request { dependency, operation }: &Request,
-    ) -> Returned<Answer> {
-        let name = &**dependency;
-        Ok(match operation {
-            Operation::Acquire { caller } => {
-                calls.call(&self.acquire, store, (name, &**caller)).await?.0.map(Answer::Decision)
-            }
-            Operation::Report { permit, report } => {
-                calls.call(&self.report, store, (name, *permit, report)).await?.0.map(Answer::Receipt)
-            }
-            Operation::ReportTally { permit, tally } => {
-                calls.call(&self.report_tally, store, (name, *permit, tally)).await?.0.map(Answer::Receipt)
-            }
-            Operation::Renew { permit } => {
-                calls.call(&self.renew, store, (name, *permit)).await?.0.map(Answer::Receipt)
-            }
-            Operation::Release { permit } => {
-                calls.call(&self.release, store, (name, *permit)).await?.0.map(Answer::Receipt)
-            }
-            Operation::Inspect => calls.call(&self.inspect, store, (name,)).await?.0.map(Answer::Inspection),
-            Operation::Policy => calls.call(&self.policy, store, (name,)).await?.0.map(Answer::Policy),
-            Operation::Configure { policy, operator } => {
-                let arguments = (name, policy.as_deref(), operator);
-                calls.call(&self.configure, store, arguments).await?.0.map(Answer::Receipt)
-            }
-            Operation::Force { mode, lasting, operator } => {
-                let arguments = (name, *mode, *lasting, operator);
-                calls.call(&self.force, store, arguments).await?.0.map(Answer::Receipt)
-            }
-            Operation::Reset { operator } => {
-                calls.call(&self.reset, store, (name, operator)).await?.0.map(Answer::Receipt)
-            }
-            Operation::Forget { operator } => {
-                calls.call(&self.forget, store, (name, operator)).await?.0.map(Answer::Receipt)
-            }
-            Operation::Prune { idle, operator } => {
-                calls.call(&self.prune, store, (name, *idle, operator)).await?.0.map(Answer::Pruned)
-            }
-        })
-    }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use halfopen_contract::engine::{Input, ProposedWrite};
 use halfopen_contract::entropy::Entropy;
-use halfopen_contract::store::Snapshot;
+use halfopen_contract::store::{CommitOutcome, Snapshot};
 use halfopen_contract::time::Clock;
 use halfopen_contract::types::StorageError;
 use wasmtime::component::{ComponentType, Lower};
 
-use super::write_through::{Commit, Committed, WriteThrough, denied};
+use super::write_through::{Commit, WriteThrough, denied};
 
 /// The bytes that a call may commit, at most, where no limit on its memory is known.
 pub(crate) const MAX_WRITE: usize = 16 << 20;
@@ -32,12 +32,17 @@ pub(crate) struct Imports {
     written: usize,
     max_write: usize,
     /// Serves the calls outside an operation; none where they are refused.
-    pub(super) write_through: Option<Arc<WriteThrough>>,
+    pub(super) write_through: Option<WriteThrough>,
 }
 
 impl Imports {
-    /// Imports that serve operations alone.
-    pub fn new(clock: Arc<dyn Clock>, entropy: Arc<Entropy>, max_write: usize) -> Self {
+    /// Imports that serve operations, and with `write_through` the calls outside of them.
+    pub fn new(
+        clock: Arc<dyn Clock>,
+        entropy: Arc<Entropy>,
+        max_write: usize,
+        write_through: Option<WriteThrough>,
+    ) -> Self {
         Imports {
             clock,
             entropy,
@@ -47,13 +52,8 @@ impl Imports {
             write: None,
             written: 0,
             max_write,
-            write_through: None,
+            write_through,
         }
-    }
-
-    /// The same, with write-through calls outside of operations.
-    pub fn write_through(self, write_through: Arc<WriteThrough>) -> Self {
-        Imports { write_through: Some(write_through), ..self }
     }
 
     /// Begins an operation: its commits are held until its [end](Imports::end).
@@ -126,10 +126,11 @@ impl Imports {
         Loaded { version: snapshot.version, data: snapshot.data }
     }
 
-    pub(super) fn committed(&mut self, committed: Committed) -> Outcome {
-        match committed {
-            Committed::At(version) => Outcome::Committed(version),
-            Committed::Stale(present) => Outcome::Stale(self.loaded(present)),
+    /// The outcome of a write-through commit.
+    pub(super) fn committed(&mut self, based_on: u64, outcome: CommitOutcome) -> Outcome {
+        match outcome {
+            CommitOutcome::Committed => Outcome::Committed(based_on + 1),
+            CommitOutcome::Stale(present) => Outcome::Stale(self.loaded(present)),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! The functions that the component imports, in a linker: storage, clock and entropy.
 
-use std::sync::Arc;
-
 use halfopen_contract::types::StorageError;
 use wasmtime::StoreContextMut;
 use wasmtime::component::{Linker, WasmStr};
@@ -59,8 +57,8 @@ async fn commit<T: ImportsView>(
         Ok(Route::Operation) => store.data_mut().imports().commit(commit),
         Ok(Route::WriteThrough(records, name)) => match store.data_mut().imports().check_size(commit.size()) {
             Ok(()) => {
-                let committed = calls.block(move || records.commit(&name, commit)).await;
-                committed.map(|committed| store.data_mut().imports().committed(committed))
+                let outcome = calls.block(move || records.commit(&name, &commit)).await;
+                outcome.map(|outcome| store.data_mut().imports().committed(based_on, outcome))
             }
             Err(error) => Err(error),
         },
@@ -74,7 +72,7 @@ enum Route {
     /// To the record of the operation.
     Operation,
     /// To the store, at once.
-    WriteThrough(Arc<WriteThrough>, Box<str>),
+    WriteThrough(WriteThrough, Box<str>),
 }
 
 /// Decides the way of a storage call. The name is compared in the component's memory, without a copy.

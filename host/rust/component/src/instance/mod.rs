@@ -5,12 +5,9 @@ mod evaluate;
 mod exports;
 mod imports;
 mod link;
-mod prepare;
 mod write_through;
 
 pub(crate) use evaluate::Instance;
 pub(crate) use imports::{Imports, ImportsView, MAX_WRITE};
 pub(crate) use link::link;
-pub use prepare::PrepareError;
-pub(crate) use prepare::prepare;
 pub(crate) use write_through::WriteThrough;

@@ -1,9 +1,7 @@
-use std::sync::Arc;
-
-use halfopen_contract::store::{CommitOutcome, Key, Snapshot, Store, StoreError, Write};
+use halfopen_contract::cas::Records;
+use halfopen_contract::events;
+use halfopen_contract::store::{CommitOutcome, Key, Snapshot, StoreError, Write};
 use halfopen_contract::types::StorageError;
-
-use crate::events;
 
 /// The arguments of `commit`, but for the name.
 pub(super) struct Commit {
@@ -24,26 +22,15 @@ pub(super) fn denied(why: &str) -> StorageError {
 }
 
 /// The records of a namespace, for calls whose commits go to the store at once.
-pub(crate) struct WriteThrough {
-    pub store: Arc<dyn Store>,
-    pub namespace: Arc<str>,
-    pub history: usize,
-}
-
-/// The result of such a commit.
-pub(super) enum Committed {
-    /// It is durable; the new version.
-    At(u64),
-    /// The race is lost: the record as it is now.
-    Stale(Snapshot),
-}
+#[derive(Clone)]
+pub(crate) struct WriteThrough(pub Records);
 
 impl WriteThrough {
-    pub fn load(&self, dependency: &str) -> Result<Snapshot, StorageError> {
-        self.store.load(self.key(dependency)).map_err(|error| self.failed(dependency, &error))
+    pub(super) fn load(&self, dependency: &str) -> Result<Snapshot, StorageError> {
+        self.0.store.load(self.key(dependency)).map_err(|error| self.failed(dependency, &error))
     }
 
-    pub(super) fn commit(&self, dependency: &str, commit: Commit) -> Result<Committed, StorageError> {
+    pub(super) fn commit(&self, dependency: &str, commit: &Commit) -> Result<CommitOutcome, StorageError> {
         let Some(version) = commit.based_on.checked_add(1) else {
             return Err(denied("no version is above the one that the commit is based on"));
         };
@@ -53,27 +40,27 @@ impl WriteThrough {
             version,
             data: commit.data.as_deref(),
             transitions: &commit.transitions,
-            history: self.history,
+            history: self.0.history,
         };
-        let outcomes = self.store.commit(&[write]).map_err(|error| self.failed(dependency, &error))?;
-        match outcomes.into_iter().next() {
-            Some(CommitOutcome::Committed) => {
-                events::transitions(&self.namespace, dependency, &commit.transitions);
-                Ok(Committed::At(version))
-            }
-            Some(CommitOutcome::Stale(present)) => Ok(Committed::Stale(present)),
-            None => self.load(dependency).map(Committed::Stale),
+        let outcomes = self.0.store.commit(&[write]).map_err(|error| self.failed(dependency, &error))?;
+        let outcome = match outcomes.into_iter().next() {
+            Some(outcome) => outcome,
+            None => CommitOutcome::Stale(self.load(dependency)?),
+        };
+        if outcome == CommitOutcome::Committed {
+            events::transitions(&self.0.namespace, dependency, &commit.transitions);
         }
+        Ok(outcome)
     }
 
     fn key<'a>(&'a self, dependency: &'a str) -> Key<'a> {
-        Key { namespace: &self.namespace, dependency }
+        Key { namespace: &self.0.namespace, dependency }
     }
 
     /// The kind of the failure alone: the component passes it on to its caller, perhaps a tenant. The store's address and
     /// the reason are for the platform.
     fn failed(&self, dependency: &str, error: &StoreError) -> StorageError {
-        events::store_failed(&self.namespace, dependency, error);
+        events::store_failed(&self.0.namespace, dependency, error);
         match error {
             StoreError::Unavailable { .. } => StorageError::Unavailable("the store is not available".to_owned()),
             StoreError::Denied { .. } => StorageError::Denied("the store refuses".to_owned()),

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use halfopen_contract::cas::Records;
 use halfopen_contract::documents::Policy;
-use halfopen_contract::engine::{Evaluation, Operation, Request};
 use halfopen_contract::entropy::Entropy;
-use halfopen_contract::store::{Snapshot, Store};
+use halfopen_contract::store::Store;
 use halfopen_contract::time::{Clock, SystemClock};
 
 use crate::instance::{Imports, ImportsView, MAX_WRITE, WriteThrough};
@@ -58,36 +57,17 @@ pub enum ContextError {
 /// [`PluginView`].
 pub struct PluginCtx {
     imports: Imports,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 /// The part of a context that the operations of all its wasmtime stores share.
+#[derive(Clone)]
 pub(super) struct Shared {
-    store: Arc<dyn Store>,
+    pub records: Records,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<Entropy>,
-    pub namespace: Arc<str>,
-    history: usize,
     /// JSON.
     pub default_policy: String,
-}
-
-impl Shared {
-    pub fn records(&self) -> Records<'_> {
-        Records { store: &*self.store, namespace: &self.namespace, history: self.history }
-    }
-
-    /// The request that shows the policy which an operation is about to configure, and the record for it; none where no
-    /// policy is to be checked against the store's clocks.
-    pub fn policy_check(&self, request: &Request, evaluation: &Evaluation) -> Option<(Request, Snapshot)> {
-        let (Operation::Configure { policy: Some(_), .. }, Some(write)) = (&request.operation, &evaluation.write)
-        else {
-            return None;
-        };
-        self.store.max_skew()?;
-        let request = Request { dependency: request.dependency.clone(), operation: Operation::Policy };
-        Some((request, Snapshot { data: write.data.clone(), ..Snapshot::default() }))
-    }
 }
 
 /// The data of a platform's wasmtime store, as the component's imports see it.
@@ -105,30 +85,24 @@ impl<T: PluginView> ImportsView for T {
 impl PluginCtx {
     /// A builder of contexts on the records of a store.
     pub fn builder(store: Arc<dyn Store>) -> PluginCtxBuilder {
-        PluginCtxBuilder {
-            store,
+        let shared = Shared {
+            records: Records { store, namespace: "default".into(), history: 1_000 },
             clock: Arc::new(SystemClock),
             entropy: Arc::new(Entropy::new(None)),
-            namespace: "default".into(),
-            default_policy: Policy::default(),
-            history: 1_000,
-            commits: Commits::default(),
-        }
+            default_policy: Policy::default().to_string(),
+        };
+        PluginCtxBuilder { shared, commits: Commits::default() }
     }
 
     /// The namespace.
     pub fn namespace(&self) -> &str {
-        &self.shared.namespace
-    }
-
-    pub(super) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
+        &self.shared.records.namespace
     }
 }
 
 impl std::fmt::Debug for PluginCtx {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PluginCtx").field("namespace", &self.shared.namespace).finish_non_exhaustive()
+        f.debug_struct("PluginCtx").field("namespace", &self.shared.records.namespace).finish_non_exhaustive()
     }
 }
 
@@ -136,12 +110,7 @@ impl std::fmt::Debug for PluginCtx {
 #[derive(Clone)]
 #[must_use]
 pub struct PluginCtxBuilder {
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    entropy: Arc<Entropy>,
-    namespace: Arc<str>,
-    default_policy: Policy,
-    history: usize,
+    shared: Shared,
     commits: Commits,
 }
 
@@ -149,38 +118,25 @@ impl PluginCtxBuilder {
     /// The clock, for a store that has none of its own. All hosts of one record must read one clock. Default
     /// [`SystemClock`].
     pub fn clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Arc::new(clock);
+        self.shared.clock = Arc::new(clock);
         self
     }
 
-    /// The randomness of jitter and ramps: a function that returns numbers uniform over all of `u64`. It protects no secret.
-    /// Default a generator that is seeded at random.
-    pub fn entropy(mut self, next: impl FnMut() -> u64 + Send + 'static) -> Self {
-        self.entropy = Arc::new(Entropy::from_fn(next));
-        self
-    }
-
-    /// Makes that randomness repeatable.
+    /// Makes the randomness of jitter and ramps repeatable. Default a seed at random.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.entropy = Arc::new(Entropy::new(Some(seed)));
+        self.shared.entropy = Arc::new(Entropy::new(Some(seed)));
         self
     }
 
     /// The namespace. Contexts of different namespaces share a store and see nothing of each other. Default `default`.
     pub fn namespace(mut self, namespace: &str) -> Self {
-        self.namespace = namespace.into();
+        self.shared.records.namespace = namespace.into();
         self
     }
 
     /// The policy of dependencies without one of their own. It is checked when an instance is made.
     pub fn default_policy(mut self, policy: Policy) -> Self {
-        self.default_policy = policy;
-        self
-    }
-
-    /// The number of transitions of a dependency to keep, at most. Default 1,000.
-    pub fn history(mut self, transitions: usize) -> Self {
-        self.history = transitions;
+        self.shared.default_policy = policy.to_string();
         self
     }
 
@@ -195,26 +151,15 @@ impl PluginCtxBuilder {
     /// # Errors
     /// [`ContextError`]: the choices do not suit the store of the records.
     pub fn build(&self) -> Result<PluginCtx, ContextError> {
-        let imports = Imports::new(self.clock.clone(), self.entropy.clone(), MAX_WRITE);
-        let imports = match (self.commits, self.store.max_skew()) {
-            (Commits::Held, _) => imports,
+        let shared = self.shared.clone();
+        let write_through = match (self.commits, shared.records.store.max_skew()) {
+            (Commits::Held, _) => None,
             (Commits::WriteThrough, Some(skew)) => {
                 return Err(ContextError::SkewedClocks { skew_ms: skew.as_millis() });
             }
-            (Commits::WriteThrough, None) => imports.write_through(Arc::new(WriteThrough {
-                store: self.store.clone(),
-                namespace: self.namespace.clone(),
-                history: self.history,
-            })),
+            (Commits::WriteThrough, None) => Some(WriteThrough(shared.records.clone())),
         };
-        let shared = Shared {
-            store: self.store.clone(),
-            clock: self.clock.clone(),
-            entropy: self.entropy.clone(),
-            namespace: self.namespace.clone(),
-            history: self.history,
-            default_policy: self.default_policy.to_string(),
-        };
+        let imports = Imports::new(shared.clock.clone(), shared.entropy.clone(), MAX_WRITE, write_through);
         Ok(PluginCtx { imports, shared: Arc::new(shared) })
     }
 }
@@ -222,6 +167,6 @@ impl PluginCtxBuilder {
 impl std::fmt::Debug for PluginCtxBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("PluginCtxBuilder");
-        shown.field("namespace", &self.namespace).field("commits", &self.commits).finish_non_exhaustive()
+        shown.field("namespace", &self.shared.records.namespace).field("commits", &self.commits).finish_non_exhaustive()
     }
 }

@@ -3,13 +3,12 @@
 mod context;
 mod handle;
 mod operations;
-mod plugins;
 mod pool;
 mod pre;
 
 pub use context::{Commits, ContextError, PluginCtx, PluginCtxBuilder, PluginView};
-pub use plugins::{AsyncPlugin, Plugin};
-pub use pool::{AsyncPluginPool, PluginPool, PoolError};
+pub use handle::Plugin;
+pub use pool::{PluginPool, PoolError};
 pub use pre::PluginPre;
 
 use wasmtime::component::Linker;

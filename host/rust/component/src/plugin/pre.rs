@@ -1,8 +1,8 @@
 use wasmtime::component::{Component as Code, InstancePre, Linker};
 
 use super::context::PluginView;
-use crate::component::Component;
-use crate::instance::{PrepareError, prepare};
+use crate::component::{Component, world};
+use crate::error::PrepareError;
 
 /// The component, ready to be instantiated in any wasmtime store of a platform. Make one a process.
 pub struct PluginPre<T: PluginView> {
@@ -18,7 +18,7 @@ impl<T: PluginView> PluginPre<T> {
     pub fn new(linker: &Linker<T>, component: &Component) -> Result<Self, PrepareError> {
         let code = Code::new(linker.engine(), component.bytes())
             .map_err(|error| PrepareError::Engine { why: format!("{error:#}") })?;
-        Ok(PluginPre { pre: prepare(linker, &code, component.place())? })
+        PluginPre::link(linker, &code, component.place())
     }
 
     /// The same with code that the platform has compiled, or has kept from an earlier time.
@@ -26,7 +26,13 @@ impl<T: PluginView> PluginPre<T> {
     /// # Errors
     /// [`PrepareError`].
     pub fn from_compiled(linker: &Linker<T>, code: &Code) -> Result<Self, PrepareError> {
-        Ok(PluginPre { pre: prepare(linker, code, "the component")? })
+        PluginPre::link(linker, code, "the component")
+    }
+
+    fn link(linker: &Linker<T>, code: &Code, place: &str) -> Result<Self, PrepareError> {
+        world::check(place, code)?;
+        let pre = linker.instantiate_pre(code).map_err(|error| PrepareError::Linker { why: format!("{error:#}") })?;
+        Ok(PluginPre { pre })
     }
 
     /// wasmtime's own form of it.

@@ -1,15 +1,17 @@
+use std::sync::Arc;
+
 use crate::engine::{Answer, Evaluation, Operation, ProposedWrite, Request};
 use crate::error::BreakerError;
 use crate::store::{CommitOutcome, Key, Snapshot, Store, StoreError, Write};
 use crate::types::{Decision, PolicyFault};
 
 /// The records of a namespace.
-#[derive(Clone, Copy)]
-pub struct Records<'a> {
+#[derive(Clone)]
+pub struct Records {
     /// The store.
-    pub store: &'a dyn Store,
+    pub store: Arc<dyn Store>,
     /// The namespace.
-    pub namespace: &'a str,
+    pub namespace: Arc<str>,
     /// The number of transitions of each record to keep, at most.
     pub history: usize,
 }
@@ -37,7 +39,7 @@ pub struct PendingWrite {
 }
 
 /// The result of a commit.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum CommitResult {
     /// The operation is done, or has failed.
     Settled(Result<Settled, BreakerError>),
@@ -76,10 +78,10 @@ impl PendingWrite {
     }
 }
 
-impl<'a> Records<'a> {
+impl Records {
     /// The key of a request's record.
     pub fn key<'b>(&'b self, request: &'b Request) -> Key<'b> {
-        Key { namespace: self.namespace, dependency: &request.dependency }
+        Key { namespace: &self.namespace, dependency: &request.dependency }
     }
 
     /// Loads the record of a request.
@@ -104,28 +106,28 @@ impl<'a> Records<'a> {
         }
     }
 
+    /// The request that shows the policy which an operation is about to configure, and the record to evaluate it on.
+    pub fn policy_check(&self, request: &Request, evaluation: &Evaluation) -> Option<(Request, Snapshot)> {
+        let (Operation::Configure { policy: Some(_), .. }, Some(write)) = (&request.operation, &evaluation.write)
+        else {
+            return None;
+        };
+        let request = Request { dependency: request.dependency.clone(), operation: Operation::Policy };
+        Some((request, Snapshot { data: write.data.clone(), ..Snapshot::default() }))
+    }
+
     /// Refuses a lease, or a policy with a lease, that is shorter than twice the skew of the store's clocks: two callers
-    /// could hold it at once. `policy_of` evaluates [`Operation::Policy`] on the record that would be written.
+    /// could hold it at once. `policy` is the answer to the [`policy_check`](Records::policy_check), where there is one.
     ///
     /// The skew is read each time: a store that is opened later knows it later.
     ///
     /// # Errors
     /// [`BreakerError::InvalidPolicy`].
-    pub fn check_lease(
-        &self,
-        request: &Request,
-        evaluation: &Evaluation,
-        policy_of: impl FnOnce(&ProposedWrite) -> Result<Evaluation, BreakerError>,
-    ) -> Result<(), BreakerError> {
+    pub fn check_lease(&self, answer: &Answer, policy: Option<&Answer>) -> Result<(), BreakerError> {
         let Some(skew) = self.store.max_skew() else { return Ok(()) };
-        let lease_ms = match (&request.operation, evaluation) {
-            (_, Evaluation { answer: Answer::Decision(Decision::Probe(probe)), .. }) => Some(probe.expires_in),
-            (Operation::Configure { policy: Some(_), .. }, Evaluation { write: Some(write), .. }) => {
-                match policy_of(write)?.answer {
-                    Answer::Policy(in_force) => lease_of(&in_force.policy),
-                    _ => None,
-                }
-            }
+        let lease_ms = match (answer, policy) {
+            (_, Some(Answer::Policy(in_force))) => lease_of(&in_force.policy),
+            (Answer::Decision(Decision::Probe(probe)), _) => Some(probe.expires_in),
             _ => None,
         };
         match lease_ms.and_then(|lease_ms| lease_fault(lease_ms, skew)) {

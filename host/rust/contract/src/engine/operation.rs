@@ -11,6 +11,22 @@ pub struct Request {
     pub operation: Operation,
 }
 
+impl Request {
+    /// Merges a later report on the same dependency into this one; returns false, and changes nothing, where no tally
+    /// stands for both.
+    pub fn merge(&mut self, later: &Request) -> bool {
+        let (Some((permit, mut tally)), Some((of, later))) = (self.operation.as_tally(), later.operation.as_tally())
+        else {
+            return false;
+        };
+        let is_merged = permit == of && tally.merge(&later);
+        if is_merged {
+            self.operation = Operation::ReportTally { permit, tally };
+        }
+        is_merged
+    }
+}
+
 /// A function of the exported interfaces, with its arguments.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the arguments are documented in wit/breaker.wit and wit/control.wit")]
@@ -51,6 +67,25 @@ impl Operation {
         }
     }
 
+    /// The same as a tally: a report without a lease, unless it needs the policy to tell whether the call was slow.
+    fn as_tally(&self) -> Option<(Permit, Tally)> {
+        match self {
+            Operation::ReportTally { permit: permit @ Permit { lease: None, .. }, tally } => {
+                Some((*permit, tally.clone()))
+            }
+            Operation::Report { permit: permit @ Permit { lease: None, .. }, report } if report.took.is_none() => {
+                let (successes, failures) = match report.outcome {
+                    Outcome::Success => (1, 0),
+                    Outcome::Failure | Outcome::Timeout => (0, 1),
+                    Outcome::Ignored => return None,
+                };
+                let Report { caller, cause, retry_after, .. } = report.clone();
+                Some((*permit, Tally { successes, failures, caller, cause, retry_after, ..Tally::default() }))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether it speaks of something that has happened already: a report, a renewal or a release.
     pub fn is_report(&self) -> bool {
         use Operation::{Release, Renew, Report, ReportTally};
@@ -72,3 +107,6 @@ pub enum Answer {
     /// To `prune`: whether the record was removed.
     Pruned(bool),
 }
+
+#[cfg(test)]
+mod tests;

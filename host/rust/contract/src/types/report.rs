@@ -111,6 +111,32 @@ pub struct Tally {
     pub retry_after: Option<u64>,
 }
 
+impl Tally {
+    /// Adds a tally of the same permit that came later, or at the same time; returns false, and changes nothing, where one
+    /// tally would say less than both: within one the successes come first, and only the last failure has a `retry_after`.
+    pub fn merge(&mut self, later: &Tally) -> bool {
+        let follows = self.failures + self.slow_failures == 0
+            || later.successes + later.slow_successes == 0 && self.retry_after <= later.retry_after;
+        if follows {
+            self.add(later);
+        }
+        follows
+    }
+
+    /// Adds a later tally. The details are those of the last failure.
+    pub fn add(&mut self, later: &Tally) {
+        self.successes = self.successes.saturating_add(later.successes);
+        self.slow_successes = self.slow_successes.saturating_add(later.slow_successes);
+        self.failures = self.failures.saturating_add(later.failures);
+        self.slow_failures = self.slow_failures.saturating_add(later.slow_failures);
+        if later.failures + later.slow_failures > 0 {
+            self.caller.clone_from(&later.caller);
+            self.cause.clone_from(&later.cause);
+            self.retry_after = later.retry_after;
+        }
+    }
+}
+
 /// The operator who acts on a breaker by hand, and the reason. At most 128 bytes each; the engine cuts them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "component-model", derive(ComponentType, Lift, Lower), component(record))]

@@ -73,7 +73,7 @@ impl Breaker {
     pub fn history(&self, limit: usize) -> Result<Vec<Transition>, StoreError> {
         let inner = &self.handle.inner;
         let key = Key { namespace: inner.namespace(), dependency: self.dependency() };
-        let history = inner.runner.executor.store.history(key, limit)?;
+        let history = inner.runner.executor.records.store.history(key, limit)?;
         history.iter().map(|json| parse_transition(self.dependency(), json)).collect()
     }
 

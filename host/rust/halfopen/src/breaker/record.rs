@@ -140,10 +140,10 @@ impl Breaker {
     }
 }
 
-/// The operation that reports an outcome, with the successes before it.
+/// The operation that reports an outcome, with the successes before it: a tally, which reports that wait can be merged into.
 fn operation(admitted: Admitted, report: Report, before: Option<DueSuccesses>) -> Operation {
     let permit = Permit { epoch: admitted.epoch, lease: None };
-    match before.and_then(|before| tally(admitted, report.clone(), Some(before))) {
+    match tally(admitted, report.clone(), before) {
         Some(tally) => Operation::ReportTally { permit, tally },
         None => Operation::Report { permit, report },
     }

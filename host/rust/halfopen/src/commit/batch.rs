@@ -37,7 +37,7 @@ impl<'a> Batch<'a> {
     /// Evaluates the operations one after the other, each on what those before it wrote, and commits.
     pub fn run(mut self) -> BatchResult {
         let executor = self.executor;
-        let (done, locked) = match executor.store.lock() {
+        let (done, locked) = match executor.records.store.lock() {
             Ok(Some(lock)) => (self.commit_locked(lock), true),
             Ok(None) => (self.commit_racing(), false),
             Err(error) => (Err(error), false),
@@ -52,7 +52,7 @@ impl<'a> Batch<'a> {
     }
 
     fn commit_locked(&mut self, mut lock: Box<dyn Locked + '_>) -> Result<(), StoreError> {
-        let records = self.evaluate(|member| lock.load(self.executor.records().key(member.request)));
+        let records = self.evaluate(|member| lock.load(self.executor.records.key(member.request)));
         let writes = self.writes(&records);
         if writes.is_empty() {
             return Ok(());
@@ -72,7 +72,7 @@ impl<'a> Batch<'a> {
             let same = members.iter().filter(|other| other.request.dependency == member.request.dependency);
             match same.filter_map(|other| other.snapshot.as_ref()).max_by_key(|seen| (seen.version, seen.at)) {
                 Some(snapshot) => Ok(snapshot.clone()),
-                None => executor.load(member.request),
+                None => executor.records.load(member.request),
             }
         });
         // A second write of one record rests on the first, which may lose its race, and each is judged for itself.
@@ -80,8 +80,8 @@ impl<'a> Batch<'a> {
         records.retain(|(_, record)| !record.writes.is_empty());
         let mut records = records.into_iter().peekable();
         while records.peek().is_some() {
-            let part: Vec<_> = records.by_ref().take(executor.store.max_records().max(1)).collect();
-            let outcomes = executor.store.commit(&self.writes(&part))?;
+            let part: Vec<_> = records.by_ref().take(executor.records.store.max_records().max(1)).collect();
+            let outcomes = executor.records.store.commit(&self.writes(&part))?;
             self.settle(part, outcomes);
         }
         Ok(())
@@ -121,7 +121,7 @@ impl<'a> Batch<'a> {
     where
         'a: 'b,
     {
-        let (namespace, history) = (&*self.executor.namespace, self.executor.history);
+        let (namespace, history) = (&*self.executor.records.namespace, self.executor.records.history);
         let of_record = |(request, record): &'b (&'b Request, BatchRecord)| {
             let key = Key { namespace, dependency: &request.dependency };
             record.writes.iter().map(move |write| write.as_write(key, history))

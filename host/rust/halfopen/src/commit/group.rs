@@ -48,7 +48,22 @@ struct Progress {
     /// In the order in which they came.
     waiters: Vec<Waiter>,
     /// The results, in the same order.
-    results: Vec<Option<CommitResult>>,
+    results: Vec<CommitResult>,
+}
+
+impl Progress {
+    /// Adds an operation, and returns the index of its result. Where one tally stands for it and the operation before it
+    /// on the same dependency, they share one.
+    fn add(&mut self, request: &Request, snapshot: Option<Snapshot>) -> usize {
+        let before = self.waiters.iter().rposition(|waiter| waiter.request.dependency == request.dependency);
+        if let Some(index) = before
+            && self.waiters[index].request.merge(request)
+        {
+            return index;
+        }
+        self.waiters.push(Waiter { request: request.clone(), snapshot });
+        self.waiters.len() - 1
+    }
 }
 
 /// An operation that waits, and the record that it was evaluated on, if it was.
@@ -81,7 +96,7 @@ impl Group {
             leader.cohort = lock(&self.queue).next.take();
             return leader.run(executor, Some(Member { request, snapshot: Some(pending.snapshot) })).0;
         }
-        let present = match executor.commit(request, pending) {
+        let present = match executor.records.commit(request, pending) {
             CommitResult::Lost(present) => present,
             settled => return settled,
         };
@@ -110,8 +125,7 @@ impl Group {
     ) -> CommitResult {
         let cohort = queue.next.get_or_insert_default().clone();
         let mut progress = lock(&cohort.progress);
-        let index = progress.waiters.len();
-        progress.waiters.push(Waiter { request: request.clone(), snapshot });
+        let index = progress.add(request, snapshot);
         drop(queue);
         loop {
             progress = match progress.stage {
@@ -123,7 +137,7 @@ impl Group {
                     lock(&cohort.progress)
                 }
                 Stage::Settled => {
-                    return progress.results.get_mut(index).and_then(Option::take).unwrap_or_else(abandoned);
+                    return progress.results.get_mut(index).map_or_else(abandoned, share);
                 }
             };
         }
@@ -160,11 +174,11 @@ impl Leader<'_> {
         let mut results = results.into_iter();
         let first = if is_own { results.next() } else { None };
         self.hand_on();
-        self.settle(results.map(Some).collect());
+        self.settle(results.collect());
         (first.unwrap_or_else(abandoned), locked)
     }
 
-    fn settle(&mut self, results: Vec<Option<CommitResult>>) {
+    fn settle(&mut self, results: Vec<CommitResult>) {
         if let Some(cohort) = self.cohort.take() {
             let mut progress = lock(&cohort.progress);
             progress.results = results;
@@ -195,6 +209,15 @@ impl Drop for Leader<'_> {
         self.settle(Vec::new());
         self.hand_on();
     }
+}
+
+/// The result for one of the operations that share it. The first has the transitions: each is traced once.
+fn share(result: &mut CommitResult) -> CommitResult {
+    let shared = result.clone();
+    if let CommitResult::Settled(Ok(settled)) = result {
+        settled.transitions.clear();
+    }
+    shared
 }
 
 fn abandoned() -> CommitResult {

@@ -1,11 +1,10 @@
-use halfopen_contract::BreakerError;
 use halfopen_contract::cas::{CasLoop, CommitResult, Settled, Step};
 use halfopen_contract::engine::{Evaluation, Request};
 use halfopen_contract::store::Snapshot;
+use halfopen_contract::{BreakerError, events};
 
 use super::executor::Executor;
 use super::group::Group;
-use crate::events;
 use crate::outage::StoreBackoff;
 
 /// Runs the operations of a host.
@@ -32,7 +31,7 @@ impl Runner {
         if settled.is_ok() {
             self.store_backoff.end();
         }
-        events::settled(&self.executor.namespace, &request.dependency, &settled);
+        events::settled(&self.executor.records.namespace, &request.dependency, &settled);
         (settled, snapshot)
     }
 
@@ -49,7 +48,7 @@ impl Runner {
             Some(CommitResult::Lost(present)) => present,
             None => snapshot,
         };
-        let snapshot = match snapshot.map_or_else(|| self.executor.load(request), Ok) {
+        let snapshot = match snapshot.map_or_else(|| self.executor.records.load(request), Ok) {
             Ok(snapshot) => snapshot,
             Err(error) => return (Err(error.into()), None),
         };
@@ -71,7 +70,7 @@ impl Runner {
             step = match step {
                 Step::Load(pause) => {
                     std::thread::sleep(pause);
-                    cas_loop.loaded(self.executor.load(request))
+                    cas_loop.loaded(self.executor.records.load(request))
                 }
                 Step::Evaluate(snapshot) => {
                     let evaluation = self.executor.evaluate(request, &snapshot);

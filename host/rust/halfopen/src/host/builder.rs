@@ -221,18 +221,16 @@ impl HostBuilder {
                 opened => opened?,
             },
         };
-        let records = Records { store: &*store, namespace: &self.namespace, history: self.history };
+        let records = Records { store, namespace: self.namespace.into(), history: self.history };
         if let Some(fault) = records.default_policy_fault(engine.default_policy()) {
             return Err(OpenError::InvalidPolicy(vec![fault]));
         }
         let local = self.local_admission.then(|| LocalAdmission::new(self.seed, CAPACITY));
         let executor = Executor {
-            store,
+            records,
             engine,
             clock: self.clock,
             entropy: self.entropy.unwrap_or_else(|| Arc::new(Entropy::new(self.seed))),
-            namespace: self.namespace.into(),
-            history: self.history,
         };
         let settings = Settings {
             on_store_error: self.on_store_error,

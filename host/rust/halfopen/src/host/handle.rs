@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use halfopen_contract::cas::Records;
 use halfopen_contract::documents::Policy;
 use halfopen_contract::engine::Engine;
 use halfopen_contract::store::{Store, StoreError};
@@ -26,7 +27,8 @@ impl Host {
     /// dependencies on it removes from memory those that are not in use.
     pub fn in_namespace(&self, namespace: &str, capacity: usize) -> Host {
         let Inner { runner, local, settings, clock, .. } = &*self.inner;
-        let executor = Executor { namespace: namespace.into(), ..runner.executor.clone() };
+        let records = Records { namespace: namespace.into(), ..runner.executor.records.clone() };
+        let executor = Executor { records, ..runner.executor.clone() };
         let local = local.is_some().then(|| LocalAdmission::new(None, capacity));
         let inner = Inner::new(executor, StoreBackoff::new(clock.runs()), local, settings.clone());
         Host { inner: InnerHandle::new(inner) }
@@ -39,18 +41,18 @@ impl Host {
 
     /// The dependencies that have a record in this namespace, sorted by their bytes.
     pub fn list(&self) -> Result<Vec<String>, StoreError> {
-        self.inner.runner.executor.store.list(self.namespace())
+        self.inner.runner.executor.records.store.list(self.namespace())
     }
 
     /// The transitions from now on, of all dependencies of the namespace, with those that other processes bring about.
     pub fn transitions(&self) -> Transitions {
-        let Executor { store, namespace, .. } = &self.inner.runner.executor;
-        Transitions::from_now(store.clone(), namespace.clone())
+        let Records { store, namespace, .. } = self.inner.runner.executor.records.clone();
+        Transitions::from_now(store, namespace)
     }
 
     /// Removes all records of the namespace, with their history. Permits that are out stay stale.
     pub fn remove_namespace(&self) -> Result<(), StoreError> {
-        let removed = self.inner.runner.executor.store.remove_namespace(self.namespace());
+        let removed = self.inner.runner.executor.records.store.remove_namespace(self.namespace());
         // What was counted goes with the records.
         for local in self.inner.local.iter().flat_map(|admission| admission.all()) {
             local.end();
@@ -71,7 +73,7 @@ impl Host {
 
     /// The store.
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.inner.runner.executor.store
+        &self.inner.runner.executor.records.store
     }
 
     /// The engine.

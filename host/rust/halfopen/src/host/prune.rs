@@ -68,7 +68,7 @@ impl Host {
             work();
         });
         let mut pruned = pruned.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.inner.runner.executor.store.compact(self.namespace())?;
+        self.inner.runner.executor.records.store.compact(self.namespace())?;
         pruned.failed.sort_by(|(one, _), (other, _)| one.cmp(other));
         Ok(pruned)
     }

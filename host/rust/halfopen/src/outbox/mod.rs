@@ -180,7 +180,7 @@ impl Outbox {
         match self.runner.run(&request, None).0 {
             Ok(settled) => {
                 self.set_backoff(&mut self.queue(), None);
-                events::delivered(&self.runner.executor.namespace, &key.dependency);
+                events::delivered(&self.runner.executor.records.namespace, &key.dependency);
                 if let Some(local) = self.local.as_ref().map(|admission| admission.get(&key.dependency))
                     && let Some(older) = local.learn(&settled)
                 {
@@ -246,7 +246,7 @@ impl Outbox {
     }
 
     fn give_up(&self, key: &ReportKey, report: &PendingReport, why: &dyn std::fmt::Display) {
-        let (namespace, dependency) = (&*self.runner.executor.namespace, &*key.dependency);
+        let (namespace, dependency) = (&*self.runner.executor.records.namespace, &*key.dependency);
         match &report.content {
             Content::Leased(report) => events::probe_dropped(namespace, dependency, report.outcome, why),
             Content::Tally(tally) => events::tally_dropped(namespace, dependency, tally, why),

@@ -91,10 +91,14 @@ impl PendingReports {
         let is_full = reports.len() >= MOST_OF_ONE;
         if let (Some(PendingReport { content: Content::Tally(last), until }), Content::Tally(tally)) =
             (reports.back_mut(), &report.content)
-            && (is_full || continues(last, tally) && *until + SIMULTANEOUS > report.until)
         {
-            add(last, tally);
-            return Ok(());
+            if *until + SIMULTANEOUS > report.until && last.merge(tally) {
+                return Ok(());
+            }
+            if is_full {
+                last.add(tally);
+                return Ok(());
+            }
         }
         reports.push_back(report);
         Ok(())
@@ -140,24 +144,6 @@ impl PendingReports {
             !reports.is_empty()
         });
         over
-    }
-}
-
-/// Whether one tally may be added to another: within one, the successes come first.
-fn continues(last: &Tally, tally: &Tally) -> bool {
-    last.failures + last.slow_failures == 0 || tally.successes + tally.slow_successes == 0
-}
-
-/// Adds a later tally. The details are those of the last failure.
-fn add(sum: &mut Tally, later: &Tally) {
-    sum.successes = sum.successes.saturating_add(later.successes);
-    sum.slow_successes = sum.slow_successes.saturating_add(later.slow_successes);
-    sum.failures = sum.failures.saturating_add(later.failures);
-    sum.slow_failures = sum.slow_failures.saturating_add(later.slow_failures);
-    if later.failures + later.slow_failures > 0 {
-        sum.caller.clone_from(&later.caller);
-        sum.cause.clone_from(&later.cause);
-        sum.retry_after = later.retry_after;
     }
 }
 

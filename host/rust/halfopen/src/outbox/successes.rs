@@ -70,10 +70,10 @@ impl Outbox {
     /// Keeps successes that the store did not take. Successes that it may have counted must not be counted twice.
     pub fn keep_successes(self: &Arc<Self>, dependency: &Arc<str>, due: DueSuccesses, error: &BreakerError) {
         if error.changed_nothing() {
-            events::postponed(&self.runner.executor.namespace, dependency, error);
+            events::postponed(&self.runner.executor.records.namespace, dependency, error);
             self.add_tally(dependency, due.epoch, due.tally());
         } else {
-            events::unreported(&self.runner.executor.namespace, dependency, error);
+            events::unreported(&self.runner.executor.records.namespace, dependency, error);
         }
     }
 }
