@@ -54,7 +54,7 @@ pub(super) fn serve(program: UnixStream, number: u32, command: &[OsString], own_
     tree::adopt_orphans();
     let wanted = signals::forwarded().chain([libc::SIGCHLD]).filter(|signal| !is_ignored(*signal));
     let delivery = UnixStream::pair()
-        .and_then(|(read, write)| SignalDelivery::with_pipe(read, write, SignalOnly::default(), wanted));
+        .and_then(|(read, write)| SignalDelivery::with_pipe(read, write, SignalOnly, wanted));
     Mask::none().swap();
     let result = delivery.and_then(|signals| {
         send(&program, &Response::Ready)?;
