@@ -53,8 +53,8 @@ pub(super) fn serve(program: UnixStream, number: u32, command: &[OsString], own_
     let _ = rename(command);
     tree::adopt_orphans();
     let wanted = signals::forwarded().chain([libc::SIGCHLD]).filter(|signal| !is_ignored(*signal));
-    let delivery = UnixStream::pair()
-        .and_then(|(read, write)| SignalDelivery::with_pipe(read, write, SignalOnly, wanted));
+    let delivery =
+        UnixStream::pair().and_then(|(read, write)| SignalDelivery::with_pipe(read, write, SignalOnly, wanted));
     Mask::none().swap();
     let result = delivery.and_then(|signals| {
         send(&program, &Response::Ready)?;
@@ -89,6 +89,7 @@ impl Server<'_> {
     /// Returns the status of the command; none where the program is gone.
     fn serve(&mut self) -> io::Result<Option<i32>> {
         let mut requests = receive(self.program.try_clone()?);
+        let mut file: Option<String> = None;
         loop {
             let has_request = self.wait();
             self.note_signals();
@@ -100,7 +101,10 @@ impl Server<'_> {
                 continue;
             }
             match requests.next() {
-                Some(Request::Start(variables)) => self.running = Some(self.start(&variables)?),
+                Some(Request::Start(variables, temporary)) => {
+                    file = temporary;
+                    self.running = Some(self.start(&variables)?);
+                }
                 // A signal that waits already is the same one, but for real-time signals, which queue.
                 Some(Request::Forward(signal))
                     if signal < libc::SIGRTMIN() && self.held.iter().any(|(held, _)| *held == signal) => {}
@@ -113,6 +117,7 @@ impl Server<'_> {
                 }
                 None => {
                     self.signal_command(libc::SIGKILL);
+                    let _ = file.map(fs::remove_file);
                     return Ok(None);
                 }
             }
