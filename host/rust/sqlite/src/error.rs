@@ -64,9 +64,27 @@ impl StoreFile {
         }
     }
 
-    /// Why the file should not be opened, before that is tried: it is no file, this user may not read or write it, or it has
-    /// two paths. SQLite's log lies beside the path, so that each path would have a log of its own.
+    /// Why the file should not be opened, before that is tried: see [`refusal_to_read`](StoreFile::refusal_to_read), or this
+    /// user may not write it.
     pub fn refusal(&self) -> Option<StoreError> {
+        if let Some(refusal) = self.refusal_to_read() {
+            return Some(refusal);
+        }
+        if !system::may_write(&self.path) {
+            return Some(self.place.denied(READ_ONLY));
+        }
+        let beside = ["-wal", "-shm"].map(|suffix| self.beside(suffix));
+        let refusing = beside.iter().find(|path| !system::may_read(path) || !system::may_write(path))?;
+        let place = refusing.display();
+        Some(self.place.denied(format!(
+            "this user has no right to read and write {place}; give it the group and the rights of the store, and let the \
+             folder hand its group on (chmod g+s)"
+        )))
+    }
+
+    /// Why the file should not be opened even to read it: it is no file, this user may not read it, or it has two paths.
+    /// SQLite's log lies beside the path, so that each path would have a log of its own.
+    pub fn refusal_to_read(&self) -> Option<StoreError> {
         let metadata = std::fs::metadata(&self.path).ok()?;
         let kind = metadata.file_type();
         if kind.is_dir() {
@@ -88,16 +106,7 @@ impl StoreFile {
                 self.place.denied("it has a second name (a hard link), and each has its own log; keep one of them"),
             );
         }
-        if !system::may_write(&self.path) {
-            return Some(self.place.denied(READ_ONLY));
-        }
-        let beside = ["-wal", "-shm"].map(|suffix| self.beside(suffix));
-        let refusing = beside.iter().find(|path| !system::may_read(path) || !system::may_write(path))?;
-        let place = refusing.display();
-        Some(self.place.denied(format!(
-            "this user has no right to read and write {place}; give it the group and the rights of the store, and let the \
-             folder hand its group on (chmod g+s)"
-        )))
+        None
     }
 
     /// SQLite gives no reason; the file system does.

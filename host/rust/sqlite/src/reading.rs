@@ -15,14 +15,14 @@ pub(crate) fn connection(file: &StoreFile) -> Result<Connection, StoreError> {
     if file.path.is_relative() && std::env::current_dir().is_err() {
         return Err(file.cannot_open());
     }
+    if let Some(refusal) = file.refusal_to_read() {
+        return Err(refusal);
+    }
     match std::fs::metadata(&file.path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() == 0 => return empty(file),
-        Ok(metadata) if metadata.is_file() => {}
+        Ok(metadata) if metadata.len() == 0 => return empty(file),
+        Ok(_) => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && file.folder().is_dir() => return empty(file),
         _ => return Err(file.cannot_open()),
-    }
-    if !system::may_read(&file.path) {
-        return Err(file.cannot_open());
     }
     let mut failed = None;
     for way in [Way::ReadWrite, Way::ReadOnly, Way::Immutable].into_iter().filter(|way| way.is_open_for(file)) {
