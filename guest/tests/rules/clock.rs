@@ -131,3 +131,19 @@ fn a_lease_granted_after_now_is_stored_as_granted_now() {
     world.deferred();
     assert_eq!(world.commits, commits + 1, "nothing is left to correct");
 }
+
+#[test]
+fn a_closing_and_outcomes_after_now_are_stored_as_of_now() {
+    let mut world = World::with(QUICK);
+    world.trip();
+    world.now = 5_000;
+    let permit = world.probe().permit;
+    world.report(permit, Outcome::Success);
+    let permit = world.admitted().permit;
+    world.report(permit, Outcome::Success);
+    world.now = 1_000;
+    let commits = world.commits;
+    world.admitted();
+    assert_eq!(world.commits, commits + 1);
+    assert_eq!(world.inspect()["since"], 1_000);
+}
