@@ -156,14 +156,17 @@ pub fn all_failures_are_counted(place: &Place, processes: usize, threads: usize)
     assert_eq!((seen.state, seen.calls, seen.failures, seen.failures_in_row), (State::Closed, all, all, all));
 }
 
-/// All report a failure at once, and so many trip it: exactly the last one does.
-pub fn exactly_the_last_failure_trips(place: &Place, processes: usize, threads: usize) {
+/// All report a failure at once, and so many trip it: the last one does, once. Reports that waited together are one tally,
+/// and share its receipt.
+pub fn the_last_failure_trips_once(place: &Place, processes: usize, threads: usize) {
     let breaker = place.host(&policy()).breaker("pay");
     let all = processes * threads;
     breaker.configure(&counting(place).consecutive_failures(all as u32), "").unwrap();
 
-    let wanted = counts(&[("counted", all - 1), ("counted, and it is open", 1)]);
-    assert_eq!(herd("reporters", processes, threads, place), wanted);
+    let answers = herd("reporters", processes, threads, place);
+    let of = |what: &str| answers.get(what).copied().unwrap_or_default();
+    assert_eq!(of("counted") + of("counted, and it is open"), all, "{answers:?}");
+    assert!(of("counted, and it is open") > 0, "{answers:?}");
     let history = breaker.history(10).unwrap();
     assert_eq!(history.iter().filter(|change| change.to == State::Open).count(), 1, "{history:?}");
 }

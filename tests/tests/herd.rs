@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     harness::run(tests![
         of_a_thousand_callers_in_eight_processes_exactly_one_probes,
         fifty_failures_reported_at_once_are_all_counted,
-        of_fifty_failures_reported_at_once_exactly_the_last_one_trips,
+        of_fifty_failures_reported_at_once_the_last_trips_once,
         successes_counted_in_memory_are_in_the_file_when_their_processes_have_ended,
     ])
 }
@@ -35,8 +35,8 @@ fn fifty_failures_reported_at_once_are_all_counted() {
     in_a_file(&FRESH_MS, |place| herd::all_failures_are_counted(place, 5, 10));
 }
 
-fn of_fifty_failures_reported_at_once_exactly_the_last_one_trips() {
-    in_a_file(&FRESH_MS, |place| herd::exactly_the_last_failure_trips(place, 5, 10));
+fn of_fifty_failures_reported_at_once_the_last_trips_once() {
+    in_a_file(&FRESH_MS, |place| herd::the_last_failure_trips_once(place, 5, 10));
 }
 
 fn successes_counted_in_memory_are_in_the_file_when_their_processes_have_ended() {

@@ -56,8 +56,8 @@ fn of_store(kind: Kind, address: &str) -> Vec<Trial> {
         ("fifty_failures_reported_at_once_by_fifty_processes_are_all_counted", |place| {
             herd::all_failures_are_counted(place, 50, 1);
         }),
-        ("of_fifty_failures_reported_at_once_exactly_the_last_one_trips", |place| {
-            herd::exactly_the_last_failure_trips(place, 5, 10);
+        ("of_fifty_failures_reported_at_once_the_last_trips_once", |place| {
+            herd::the_last_failure_trips_once(place, 5, 10);
         }),
         ("ten_thousand_dependencies_used_once_can_be_pruned_and_what_was_out_stays_stale", prunes),
     ];
