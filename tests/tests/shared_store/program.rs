@@ -58,7 +58,9 @@ fn is_connected(pid: u32) -> bool {
 
 pub fn holds_no_connection_while_the_command_runs(address: &str) {
     let place = Place::at(address);
-    let breaker = place.host(&policy().lease_ms(60_000).probe_max_ms(60_000)).breaker("pay");
+    let breaker = place.host(&policy()).breaker("pay");
+    // The program has a default policy of its own.
+    breaker.configure(&policy().lease_ms(60_000).probe_max_ms(60_000), "").expect("a policy");
     for role in ["call", "probe"] {
         let mut command = Command::new(program());
         command.args(["--namespace", &place.namespace]).env("HALFOPEN_STORE", &place.address);
