@@ -256,7 +256,7 @@ pub fn all(transcripts: impl IntoIterator<Item = String>) -> String {
 }
 
 /// Starts a command with the signals of a terminal's foreground, also where the tests run in the background.
-fn with_default_signals(command: &mut Command) {
+pub fn with_default_signals(command: &mut Command) {
     let restore = || {
         for signal in 1..=libc::SIGRTMAX() {
             // SAFETY: setting a signal back to its default is allowed between fork and exec.

@@ -10,7 +10,7 @@ use halfopen_tests::breakers::{policy, until};
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::bench::{Bench, family, ignoring, kill, pid, ran};
+use crate::bench::{Bench, family, ignoring, kill, pid, ran, with_default_signals};
 
 fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -161,7 +161,9 @@ fn the_command_has_the_dispositions_the_program_had() {
     let set = |shown: &str| u64::from_str_radix(shown.split_whitespace().last().unwrap(), 16).unwrap();
     for signal in [libc::SIGPIPE, libc::SIGINT, libc::SIGUSR1, libc::SIGTSTP, libc::SIGRTMIN() + 1] {
         // Whatever runs the tests may ignore signals too.
-        let alone = set(&ran(ignoring(Command::new("grep").args(["SigIgn", "/proc/self/status"]), signal)).stdout);
+        let mut alone = Command::new("grep");
+        with_default_signals(alone.args(["SigIgn", "/proc/self/status"]));
+        let alone = set(&ran(ignoring(&mut alone, signal)).stdout);
         assert_ne!(alone & 1 << (signal - 1), 0);
         let mut command = bench.command(&["run", "pay", "--", "grep", "SigIgn", "/proc/self/status"]);
         assert_eq!(set(&ran(ignoring(&mut command, signal)).stdout), alone, "{signal}");
