@@ -214,6 +214,16 @@ describe("an outbox", () => {
     assert.ok(!outbox.settled(2), "an answer that comes twice settles nothing more");
   });
 
+  it("keeps what waits when the clock steps back", (context) => {
+    const said = context.mock.method(console, "error", () => {});
+    const outbox = new Outbox("payments");
+    outbox.count("3", { outcome: "success" }, false, at(100_000));
+    assert.equal(outbox.batch(at(99_995))?.settled[0]?.tally.successes, 1);
+    assert.equal(outbox.batch(at(159_000))?.settled.length, 1);
+    assert.equal(said.mock.callCount(), 0);
+    assert.equal(outbox.batch(at(160_000)), null, "its age begins anew, and ends");
+  });
+
   it("says which outcomes it drops: too old, too many permits", (context) => {
     const said = context.mock.method(console, "error", () => {});
     const outbox = new Outbox("payments");

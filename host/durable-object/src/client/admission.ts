@@ -30,7 +30,7 @@ export async function acquire(isolate: Isolate): Promise<Permit | Deferred> {
     if (known !== null) return known;
     if (outage.fault !== null) return without(isolate, outage.fault, now);
     if (waits === MOST_WAITS) return await ask(isolate);
-    await question.ended();
+    await question.ended(isolate.terms.answerWithinMs);
   }
 }
 

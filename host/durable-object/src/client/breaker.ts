@@ -3,6 +3,7 @@ import { orAborted } from "../contract/abort.js";
 import type { Inspection, PolicyInForce, PolicyInput, Transition } from "../contract/documents.js";
 import { BreakerError, invalidArgument } from "../contract/faults.js";
 import type { Mode, Operator, Outcome, Receipt, Report, Tally } from "../contract/types.js";
+import { fields } from "../contract/values.js";
 import type { RecoverySettings } from "../object/recovery.js";
 import { acquire } from "./admission.js";
 import { LONGEST_HOLD, afterwards, hold } from "./background.js";
@@ -29,6 +30,9 @@ export function breaker(objects: BreakerNamespace, dependency: string, options: 
   return new Breaker(objects, dependency, options);
 }
 
+/** A longer name is valid nowhere. */
+const LONGEST_NAME = 1_024;
+
 /** The client of one breaker. */
 export class Breaker {
   /** The dependency. */
@@ -45,6 +49,11 @@ export class Breaker {
     }
     if (typeof dependency !== "string") {
       throw new BreakerError({ code: "invalid-dependency", message: "the name of the dependency must be a string" });
+    }
+    if (dependency.length > LONGEST_NAME) {
+      // Not sent: a name that is too long for a message would look like an object out of reach.
+      const message = "the name of the dependency is invalid: it is longer than 256 bytes";
+      throw new BreakerError({ code: "invalid-dependency", message });
     }
     const options = checkedOptions(given);
     const { namespace, jurisdiction = null, answerWithinMs } = options;
@@ -125,8 +134,11 @@ export class Breaker {
   }
 
   /** Forces a state, or takes an override back with `none`. With `lastingMs` it ends by itself that many ms after it was set. */
-  force(mode: Mode, { lastingMs, ...operator }: { lastingMs?: number } & Operator = {}): Promise<Receipt> {
-    return this.#act((o) => o.force(this.dependency, mode, lastingMs ?? null, this.#operator(operator)));
+  async force(mode: Mode, given: { lastingMs?: number } & Operator = {}): Promise<Receipt> {
+    // A misspelt `lastingMs` would force it without end.
+    fields("the options of a force", given, ["lastingMs", "by", "note"]);
+    const { lastingMs, ...operator } = given;
+    return await this.#act((o) => o.force(this.dependency, mode, lastingMs ?? null, this.#operator(operator)));
   }
 
   /** Closes the breaker and lets it forget what was. The policy stays. Also mends a damaged record. */
@@ -187,7 +199,9 @@ export class Breaker {
     return answer;
   }
 
-  #operator({ by = this.#options.operator, note }: Operator): Operator {
+  #operator(given: Operator): Operator {
+    fields("the operator", given, ["by", "note"]);
+    const { by = this.#options.operator, note } = given;
     return { by, note };
   }
 

@@ -65,8 +65,8 @@ export function checkedCall<T>(work: unknown, options: CallOptions<T>, timeoutMs
   if (typeof work !== "function") {
     throw new TypeError(`the work must be a function, as in call(({ signal }) => fetch(url, { signal })), not ${kind(work)}`);
   }
-  const { signal, classify } = options;
   fields("the options of a call", options, ["timeoutMs", "signal", "classify"]);
+  const { signal, classify } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw invalidArgument(`signal must be an AbortSignal, not ${kind(signal)}`);
   }
@@ -98,7 +98,7 @@ export async function make<T>(
   }
   clearTimeout(timer);
   stopRenewing();
-  const receipt = await unlessAborted(settled(permit, () => outcomeOf(ended, options), begun), options.signal);
+  const receipt = await unlessAborted(settled(permit, () => outcomeOf(ended, options, limit.signal), begun), options.signal);
   if ("error" in ended) throw ended.error;
   return { deferred: false, value: ended.value, role, basis, receipt };
 }
@@ -131,12 +131,14 @@ async function settled(permit: Permit, outcome: () => Report, begun: Instant): P
   }
 }
 
-function outcomeOf<T>(ended: Ended<T>, { signal, classify }: CallOptions<T>): Report {
-  if ("error" in ended && !(ended.error instanceof CallTimedOut) && signal?.aborted === true) {
+function outcomeOf<T>(ended: Ended<T>, { signal, classify }: CallOptions<T>, limit: AbortSignal): Report {
+  // The time limit of another call, made by the work, is an error like others.
+  const cutOff = "error" in ended && limit.aborted && ended.error === limit.reason;
+  if ("error" in ended && !cutOff && signal?.aborted === true) {
     return isTimeout(signal.reason) ? judged({ error: signal.reason }) : { outcome: "ignored" };
   }
   const byDefault = judged(ended);
-  if (classify === undefined || ("error" in ended && ended.error instanceof CallTimedOut)) return byDefault;
+  if (classify === undefined || cutOff) return byDefault;
   return { ...byDefault, ...asReport(classify(ended)) };
 }
 
@@ -149,13 +151,22 @@ function judged(ended: Ended<unknown>): Report {
 }
 
 function isTimeout(error: unknown): boolean {
-  return error instanceof CallTimedOut || (error instanceof Error && error.name === "TimeoutError");
+  try {
+    return error instanceof CallTimedOut || (error instanceof Error && error.name === "TimeoutError");
+  } catch {
+    return false;
+  }
 }
 
+/** The cause, whatever was thrown: an error whose text cannot be had counts all the same. */
 function causeOf(error: unknown): string {
-  if (error instanceof CallTimedOut) return error.message;
-  if (error instanceof Error) return `${error.name}: ${error.message}`;
-  return typeof error === "string" ? error : kind(error);
+  try {
+    if (error instanceof CallTimedOut) return String(error.message);
+    if (error instanceof Error) return `${error.name}: ${error.message}`;
+    return typeof error === "string" ? error : kind(error);
+  } catch {
+    return "an error without a text";
+  }
 }
 
 /** The time limit of a call in ms. A probe has nine tenths of the longest lease, so that the report of a hang still counts. */

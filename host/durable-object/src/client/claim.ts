@@ -26,8 +26,9 @@ export class Claim {
     };
   }
 
-  /** Ends when no request holds the claim any more. */
-  async ended(): Promise<void> {
-    for (let pause = 1; this.held(instant()); pause = Math.min(pause * 2, LONGEST_PAUSE)) await sleep(pause);
+  /** Ends when no request holds the claim any more, or after the given time: the holder may have more patience. */
+  async ended(withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const begun = instant();
+    for (let pause = 1; this.held(instant()) && ago(begun, instant()) < withinMs; pause = Math.min(pause * 2, LONGEST_PAUSE)) await sleep(pause);
   }
 }

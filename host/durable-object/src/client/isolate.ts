@@ -108,8 +108,10 @@ export function stateOf(objects: object, key: string, dependency: string): Isola
     const [oldest, dropped] = ofBinding.size < MOST ? [] : (ofBinding.entries().next().value ?? []);
     dropped?.outbox.abandon("the isolate has too many dependencies");
     ofBinding.delete(oldest ?? "");
-    ofBinding.set(key, state);
   }
+  // The one that was used last comes last, so that the first is the one that is missed least.
+  ofBinding.delete(key);
+  ofBinding.set(key, state);
   return state;
 }
 

@@ -35,7 +35,8 @@ export class Outbox {
   /** When the last batch was sent. */
   lastSent: Instant | null = null;
   readonly #dependency: string;
-  readonly #sender = crypto.randomUUID();
+  /** Made with the first batch: a breaker may be made in global scope, where nothing random is to be had. */
+  #sender: string | null = null;
   #pending: Counts[] = [];
   #batch: { number: number; counts: Counts[] } | null = null;
   #settled = 0;
@@ -84,7 +85,7 @@ export class Outbox {
     const settled = this.#batch.counts.map(({ permit, blame, since: _, ...counts }) => {
       return { permit, tally: { ...counts, ...blame } satisfies Tally };
     });
-    return { sender: this.#sender, number: this.#batch.number, settled };
+    return { sender: (this.#sender ??= crypto.randomUUID()), number: this.#batch.number, settled };
   }
 
   /** The object has counted a batch. */
@@ -130,7 +131,12 @@ export class Outbox {
   /** The counts that are young enough. The others are dropped. */
   #young(counts: Counts[], now: Instant, why: string): Counts[] {
     const [old, young] = [[], []] as [Counts[], Counts[]];
-    for (const one of counts) (ago(one.since, now) > LONGEST_KEPT ? old : young).push(one);
+    for (const one of counts) {
+      const age = ago(one.since, now);
+      // A clock that steps back makes nothing old.
+      if (!Number.isFinite(age)) one.since = now;
+      (Number.isFinite(age) && age > LONGEST_KEPT ? old : young).push(one);
+    }
     this.#dropped(old, why);
     return young;
   }

@@ -58,8 +58,8 @@ export function kind(value: unknown): string {
   if (typeof value === "string") return quote(value);
   if (value === null || ["number", "bigint", "boolean", "undefined"].includes(typeof value)) return String(value).slice(0, 40);
   if (Array.isArray(value)) return "an array";
-  const name = typeof value === "object" ? value.constructor?.name : undefined;
-  return `a value of type ${(name ?? typeof value).slice(0, 40)}`;
+  const name: unknown = typeof value === "object" ? value.constructor?.name : undefined;
+  return `a value of type ${(typeof name === "string" ? name : typeof value).slice(0, 40)}`;
 }
 
 /** A text in quotation marks, cut short. */

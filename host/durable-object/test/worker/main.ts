@@ -11,6 +11,8 @@ import {
   retryLater,
   unavailable,
 } from "../../dist/index.js";
+import { env as globalEnv } from "cloudflare:workers";
+
 import { argumentsOf, decode, encode } from "./json.js";
 import { setWay, through } from "./network.js";
 import { Replay } from "./replay.js";
@@ -22,6 +24,13 @@ export { HalfOpen, TestObject };
 interface Env {
   HALFOPEN: DurableObjectNamespace<HalfOpen>;
   TEST: DurableObjectNamespace<TestObject>;
+}
+
+/** Made in global scope, as a Worker may make it once for all requests. */
+const globally = breaker((globalEnv as unknown as Env).TEST, "global");
+
+function assertNever(): never {
+  throw new Error("nobody reads it");
 }
 
 type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
@@ -142,6 +151,55 @@ const handlers: Record<string, (body: never, env: Env) => Promise<unknown>> = {
   /** Uses as many other dependencies of the binding as an isolate remembers. */
   async crowd(count: number, env) {
     for (let other = 0; other < count; other++) breaker(through(env.TEST), `crowd ${other}`);
+  },
+
+  /** A breaker that was made in global scope. */
+  async global() {
+    return globally.call(() => "made");
+  },
+
+  /** Calls whose work throws what has no text. */
+  async textless(dependency: string, env) {
+    const client = breaker(through(env.TEST), dependency);
+    const thrown: unknown[] = [
+      Object.defineProperty(new Error("symbol"), "name", { value: Symbol("name") }),
+      Object.defineProperty(new Error(), "message", { get: () => assertNever() }),
+      Object.create(null, { constructor: { value: { name: 5 } } }),
+    ];
+    const same: boolean[] = [];
+    for (const one of thrown) await client.call(() => Promise.reject(one)).catch((error: unknown) => same.push(error === one));
+    return same;
+  },
+
+  /** A call within a call, which exceeds its own time limit; and what the outer classifier saw. */
+  async nested([outer, inner]: [string, string], env) {
+    const seen: string[] = [];
+    const slow = () => breaker(through(env.TEST), inner).call(() => sleep(5_000, new AbortController().signal), { timeoutMs: 20 });
+    const classify = (ended: object) => {
+      seen.push("error" in ended ? (ended.error as Error).name : "no error");
+      return "ignored" as const;
+    };
+    await breaker(through(env.TEST), outer).call(slow, { classify }).catch(() => {});
+    return seen;
+  },
+
+  /** A caller with little patience comes while one with much waits for an object; the time that it takes, in ms. */
+  async impatient(dependency: string, env) {
+    const patient = breaker(through(env.TEST), dependency, { answerWithinMs: 3_000 }).acquire();
+    await sleep(20, new AbortController().signal);
+    const begun = Date.now();
+    const { basis } = await breaker(through(env.TEST), dependency, { answerWithinMs: 100, whenUnreachable: "fail-open" }).acquire();
+    const took = Date.now() - begun;
+    await patient;
+    return { basis, took };
+  },
+
+  /** Uses one breaker again and again among as many others as an isolate remembers. */
+  async busy({ dependency, count }: { dependency: string; count: number }, env) {
+    for (let other = 0; other < count; other++) {
+      breaker(through(env.TEST), `busy ${other}`);
+      if (other % 100 === 0) breaker(through(env.TEST), dependency);
+    }
   },
 
   /** Acquires, waits, and reports. */
