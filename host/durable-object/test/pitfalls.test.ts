@@ -1,4 +1,4 @@
-/** What fresh eyes found: breakers in global scope, errors without a text, calls in calls, callers of other patience. */
+/** Pitfalls: breakers in global scope, errors without a text, calls in calls, callers of other patience, misspelt options. */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
