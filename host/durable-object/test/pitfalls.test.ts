@@ -32,7 +32,7 @@ describe("a breaker", () => {
   it("has its own time to be answered, whoever else waits", async () => {
     await fresh("impatient", 250);
     await workerd.post("admitted", { dependency: "impatient", outcome: "success" });
-    await sleep(400);
+    await sleep(900);
     await workerd.post("way", { dependency: "impatient", way: { lose: "hang" } });
     const { basis, took } = await workerd.post<{ basis: string; took: number }>("impatient", "impatient");
     assert.equal(basis, "fail-open");
