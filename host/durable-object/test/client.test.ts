@@ -269,7 +269,8 @@ describe("the client", () => {
       assert.equal(await cause({ work: { throws: "secret" }, redact: "" }), "");
       assert.equal(await cause({ work: { status: 502 } }), "HTTP 502");
       assert.equal(await cause({ work: { throws: "secret" }, redact: "throws" }), "", "never the cause itself");
-      assert.match(workerd.log, /redact failed, so a cause is left out: the redactor failed at 14 characters/);
+      assert.match(workerd.log, /redact failed, so a cause is left out: Error/);
+      assert.doesNotMatch(workerd.log, /the redactor failed/, "its message may hold the cause");
       assert.equal((await object.inspect()).failures, 8);
     });
 

@@ -39,6 +39,17 @@ describe("a breaker", () => {
     assert.ok(took < 1_500, `${took} ms`);
   });
 
+  it("reaches an object that is too slow for another client", async () => {
+    await fresh("slow", 0);
+    await workerd.post("way", { dependency: "slow", way: { beforeMs: 300 } });
+    const basis = async (answerWithinMs: number): Promise<string> => {
+      const body = { dependency: "slow", outcome: "success", options: { answerWithinMs } };
+      return (await workerd.post<{ basis: string }>("admitted", body)).basis;
+    };
+    for (let time = 0; time < 3; time++) assert.deepEqual([await basis(50), await basis(5_000)], ["fail-closed", "object"]);
+    await workerd.post("way", { dependency: "slow", way: {} });
+  });
+
   it("that is used is not forgotten for names that are not", async () => {
     const name = "busy";
     await fresh(name, 60_000);

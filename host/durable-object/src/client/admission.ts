@@ -16,7 +16,8 @@ const MOST_WAITS = 2;
 
 /** The answer to a call. */
 export async function acquire(isolate: Isolate): Promise<Permit | Deferred> {
-  const { decision, outage, outbox, question } = isolate.state;
+  const { outage } = isolate;
+  const { decision, outbox, question } = isolate.state;
   for (let waits = 0; ; waits++) {
     const now = instant();
     const known = cached(isolate, now);
@@ -55,8 +56,8 @@ async function ask(isolate: Isolate): Promise<Permit | Deferred> {
 
 /** Asks the object, and delivers the outcomes that wait on the way. */
 async function decide(isolate: Isolate, sent: Sent): Promise<Decision> {
-  const { terms, rpc, state } = isolate;
-  const { decision: cached, outage, outbox } = state;
+  const { terms, rpc, state, outage } = isolate;
+  const { decision: cached, outbox } = state;
   const end = outbox.empty ? null : outbox.delivery.take(sent.at, isolate.claimMs);
   const batch = end === null ? null : outbox.batch(sent.at);
   if (batch !== null) outbox.lastSent = sent.at;
@@ -80,7 +81,7 @@ function without(isolate: Isolate, fault: Fault, now: Instant): Permit | Deferre
   if (known?.kind === "proceed") return unrecorded("last-known");
   const { retryAfterMs, spreadMs, reason } = known ?? { retryAfterMs: 0, spreadMs: UNREACHABLE_WAIT, reason: "unreachable" };
   // Before that the answer would be the same.
-  const wait = Math.max(retryAfterMs, state.outage.rest(now), known === null ? UNREACHABLE_WAIT : 0);
+  const wait = Math.max(retryAfterMs, isolate.outage.rest(now), known === null ? UNREACHABLE_WAIT : 0);
   return deferred({ retryAfterMs: wait, spreadMs, reason }, known === null ? "fail-closed" : "last-known", fault);
 }
 

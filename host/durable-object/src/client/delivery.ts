@@ -27,7 +27,8 @@ export async function settle(isolate: Isolate, admission: Admission, report: Rep
 
 /** Delivers the outcomes up to a batch; false where they wait for an object out of reach. */
 async function deliver(isolate: Isolate, number: number, gatherMs: number): Promise<boolean> {
-  const { decision, outage, outbox } = isolate.state;
+  const { outage } = isolate;
+  const { decision, outbox } = isolate.state;
   // What is dropped meanwhile is settled never.
   for (let met = false; !outbox.settled(number) && !outbox.empty; ) {
     const now = instant();
@@ -53,8 +54,8 @@ async function deliver(isolate: Isolate, number: number, gatherMs: number): Prom
 }
 
 /** Sends one batch, and learns the object's present decision on the way where the breaker is closed. */
-async function send({ terms: { dependency, caller }, rpc, state }: Isolate): Promise<void> {
-  const { decision: cached, outage, outbox } = state;
+async function send({ terms: { dependency, caller }, rpc, state, outage }: Isolate): Promise<void> {
+  const { decision: cached, outbox } = state;
   const batch = outbox.batch(instant());
   if (batch === null) return;
   const sent = cached.send();
@@ -76,7 +77,8 @@ async function send({ terms: { dependency, caller }, rpc, state }: Isolate): Pro
 
 /** Delivers once the cached decision or the outage ends, where no call asks before. */
 function deliverLater(isolate: Isolate): void {
-  const { decision, outage, outbox } = isolate.state;
+  const { outage } = isolate;
+  const { decision, outbox } = isolate.state;
   if (outbox.empty) return;
   const now = instant();
   const withinMs = outage.rest(now) || Math.min(decision.timeMs, LONGEST_HANDOVER);

@@ -1,5 +1,5 @@
 /** The memory of an isolate. Only plain data is kept in it: promises and stubs belong to one request. */
-import { BreakerError, type Fault, isMistake, messageOf } from "../contract/faults.js";
+import { BreakerError, type Fault, isMistake } from "../contract/faults.js";
 import { checkedReport } from "../contract/report.js";
 import type { Receipt, Report } from "../contract/types.js";
 import { CachedDecision } from "./cached-decision.js";
@@ -19,7 +19,7 @@ export const CLAIM_SLACK = 1_000;
 export class IsolateState {
   readonly decision = new CachedDecision();
   readonly outbox: Outbox;
-  readonly outage = new Outage();
+  readonly #outages = new Map<number, Outage>();
   /** The claim of the request that asks the object. */
   readonly question = new Claim();
   /** When this isolate last put the dependency on the list of its namespace. */
@@ -27,6 +27,13 @@ export class IsolateState {
 
   constructor(dependency: string) {
     this.outbox = new Outbox(dependency);
+  }
+
+  /** The outage for a limit: an object that is too slow for one client may be fast enough for another. */
+  outage(answerWithinMs: number): Outage {
+    const outage = this.#outages.get(answerWithinMs) ?? new Outage();
+    this.#outages.set(answerWithinMs, outage);
+    return outage;
   }
 }
 
@@ -42,11 +49,16 @@ export interface Terms {
 
 /** A client's part of an isolate: its terms, the way to its object, and the memory that it shares with other clients. */
 export class Isolate {
+  /** The outage as clients see it that give the object as long to answer. */
+  readonly outage: Outage;
+
   constructor(
     readonly terms: Terms,
     readonly rpc: Rpc,
     readonly state: IsolateState,
-  ) {}
+  ) {
+    this.outage = state.outage(terms.answerWithinMs);
+  }
 
   /** The time in ms for which a call of the object claims work that requests share. */
   get claimMs(): number {
@@ -57,7 +69,7 @@ export class Isolate {
   receipt(permit: string | null, method: Method<Receipt>): Promise<Receipt> {
     const sent = this.state.decision.send();
     return this.rpc.call(method, (receipt) => {
-      this.state.outage.over();
+      this.outage.over();
       this.state.decision.learn(permit, receipt, sent);
     });
   }
@@ -75,7 +87,7 @@ export class Isolate {
     try {
       return checkedReport({ ...named, cause: redact(report.cause) });
     } catch (error) {
-      console.error(`halfopen: redact failed, so a cause is left out: ${messageOf(error)}`);
+      console.error(`halfopen: redact failed, so a cause is left out: ${error instanceof Error ? error.name : typeof error}`);
       return { ...named, cause: "" };
     }
   }
@@ -88,7 +100,7 @@ export class Isolate {
   /** Remembers a fault of the object. The caller's own mistake is thrown. */
   failed(error: unknown, sent: Instant): Fault {
     if (!(error instanceof BreakerError) || isMistake(error)) throw error;
-    if (this.state.outage.failed(error.fault, sent, instant())) {
+    if (this.outage.failed(error.fault, sent, instant())) {
       const { dependency, whenUnreachable } = this.terms;
       console.error(`halfopen: ${JSON.stringify(dependency)} answers ${whenUnreachable}: ${error.message}`);
     }
