@@ -156,7 +156,7 @@ pub fn all_failures_are_counted(place: &Place, processes: usize, threads: usize)
     assert_eq!((seen.state, seen.calls, seen.failures, seen.failures_in_row), (State::Closed, all, all, all));
 }
 
-/// All report a failure at once, and so many trip it: the last one does, once. Reports that waited together are one tally,
+/// All report a failure at once, and their number is the threshold: the last one trips, once. Reports that waited together are one tally,
 /// and share its receipt.
 pub fn the_last_failure_trips_once(place: &Place, processes: usize, threads: usize) {
     let breaker = place.host(&policy()).breaker("pay");

@@ -410,7 +410,7 @@ describe("the client", () => {
       '["default","text"]',
       "acquire",
       "text",
-      "elsewhere",
+      "neighbour",
     );
     assert.match(answer.value.permit, /^\d+:\d+$/);
     assert.equal(answer.value.permit.split(":")[1], answer.value.token);

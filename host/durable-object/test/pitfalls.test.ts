@@ -29,7 +29,7 @@ describe("a breaker", () => {
     assert.equal((await outer.inspect()).failures, 0);
   });
 
-  it("has its own time to be answered, whoever else waits", async () => {
+  it("has its own time to be answered, whichever callers wait", async () => {
     await fresh("impatient", 250);
     await workerd.post("admitted", { dependency: "impatient", outcome: "success" });
     await sleep(900);

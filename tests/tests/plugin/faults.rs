@@ -21,7 +21,7 @@ use crate::wrapped::{Wrapped, unavailable};
 const KEY: Key<'_> = Key { namespace: "default", dependency: "a" };
 
 /// The operator of these tests.
-fn nobody() -> Operator {
+fn unnamed() -> Operator {
     Operator::default()
 }
 
@@ -33,7 +33,7 @@ pub fn hurting(body: &str) -> Vec<u8> {
 pub fn a_commit_before_a_trap_is_dropped() {
     let store = Arc::new(MemoryStore::new());
     let mut seat = Platform::of(hurting("unreachable")).seat(&context(store.clone()));
-    let error = seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap_err();
+    let error = seat.plugin.reset(&mut seat.store, "a", &unnamed()).unwrap_err();
     assert!(matches!(error, BreakerError::Engine(EngineError::Trapped { .. })), "{error:?}");
     assert_eq!(store.load(KEY).unwrap().version, 0);
 }
@@ -42,7 +42,7 @@ pub fn a_commit_before_an_error_is_dropped() {
     let store = Arc::new(MemoryStore::new());
     let mut seat = Platform::of(hurting("(call $err (i32.const 0) (i32.const 0))")).seat(&context(store.clone()));
     for _ in 0..2 {
-        let error = seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap_err();
+        let error = seat.plugin.reset(&mut seat.store, "a", &unnamed()).unwrap_err();
         assert!(matches!(error, BreakerError::InvalidDependency { .. }), "{error:?}");
     }
     assert_eq!(store.load(KEY).unwrap().version, 0);
@@ -51,7 +51,7 @@ pub fn a_commit_before_an_error_is_dropped() {
 pub fn after_a_trap_the_handle_is_spent_and_says_what_to_do() {
     let mut seat = Platform::of(hurting("unreachable")).seat(&context(Arc::new(MemoryStore::new())));
     assert!(!seat.plugin.is_spent());
-    seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap_err();
+    seat.plugin.reset(&mut seat.store, "a", &unnamed()).unwrap_err();
     assert!(seat.plugin.is_spent());
     let error = seat.plugin.acquire(&mut seat.store, "a", "A").unwrap_err();
     assert_eq!(error, BreakerError::Engine(EngineError::Spent));
@@ -62,14 +62,14 @@ pub fn a_pool_discards_the_store_of_a_trap_and_serves_on() {
     let (store, platform) = (Arc::new(MemoryStore::new()), Platform::of(hurting("unreachable")));
     let pool = platform.pool(&context(store.clone()));
     for _ in 0..3 {
-        let error = pool.reset("a", &nobody()).unwrap_err();
+        let error = pool.reset("a", &unnamed()).unwrap_err();
         let PoolError::Breaker(BreakerError::Engine(EngineError::Trapped { .. })) = error else { panic!("{error:?}") };
         assert!(matches!(pool.acquire("a", "A"), Ok(Decision::Proceed(_))));
     }
     let pool = platform.async_pool(&context(store.clone()));
     block_on(async {
         for _ in 0..3 {
-            let error = pool.reset_async("a", &nobody()).await.unwrap_err();
+            let error = pool.reset_async("a", &unnamed()).await.unwrap_err();
             assert!(matches!(error, PoolError::Breaker(BreakerError::Engine(_))), "{error:?}");
             assert!(matches!(pool.acquire_async("a", "A").await, Ok(Decision::Proceed(_))));
         }
@@ -93,9 +93,9 @@ pub fn a_call_reaches_the_record_of_its_own_dependency_only() {
     let body = "(call $commit (i32.const 3000) (i32.const 1)) (i32.const 1024)";
     let store = Arc::new(MemoryStore::new());
     let mut seat = Platform::of(wat.body("reset", body).component()).seat(&context(store.clone()));
-    seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap();
+    seat.plugin.reset(&mut seat.store, "a", &unnamed()).unwrap();
     assert_eq!(store.list("default").unwrap(), Vec::<String>::new());
-    seat.plugin.reset(&mut seat.store, "b", &nobody()).unwrap();
+    seat.plugin.reset(&mut seat.store, "b", &unnamed()).unwrap();
     assert_eq!(store.list("default").unwrap(), ["b"]);
 }
 
@@ -119,7 +119,7 @@ pub fn a_failing_store_is_a_typed_error_and_the_instance_serves_on() {
     // The load works, the commit does not.
     let store = Wrapped { before_commit: Box::new(|| Err(unavailable())), ..Wrapped::around(&Arc::default()) };
     let mut seat = Platform::plain().seat(&context(Arc::new(store)));
-    let error = seat.plugin.force(&mut seat.store, "a", Mode::Open, None, &nobody()).unwrap_err();
+    let error = seat.plugin.force(&mut seat.store, "a", Mode::Open, None, &unnamed()).unwrap_err();
     assert_eq!(error, BreakerError::Store(unavailable()));
     assert_eq!(seat.plugin.inspect(&mut seat.store, "a").unwrap().state, State::Closed);
 }
@@ -143,7 +143,7 @@ pub fn a_damaged_record_is_an_error_and_can_be_reset() {
     let mut seat = Platform::plain().seat(&context(store));
     let error = seat.plugin.acquire(&mut seat.store, "a", "A").unwrap_err();
     assert!(matches!(error, BreakerError::Store(StoreError::Corrupt { .. })), "{error:?}");
-    seat.plugin.reset(&mut seat.store, "a", &nobody()).unwrap();
+    seat.plugin.reset(&mut seat.store, "a", &unnamed()).unwrap();
     assert!(matches!(seat.plugin.acquire(&mut seat.store, "a", "A"), Ok(Decision::Proceed(_))));
 }
 
@@ -152,11 +152,11 @@ pub fn bad_input_is_refused_and_changes_nothing() {
     let mut seat = Platform::plain().seat(&context(store.clone()));
     let long = "x".repeat(257);
     for name in ["", "a\nb", &long] {
-        let error = seat.plugin.force(&mut seat.store, name, Mode::Open, None, &nobody()).unwrap_err();
+        let error = seat.plugin.force(&mut seat.store, name, Mode::Open, None, &unnamed()).unwrap_err();
         assert!(matches!(error, BreakerError::InvalidDependency { .. }), "{error:?}");
     }
     let policy = Policy::new().open_ms(0);
-    let error = seat.plugin.configure(&mut seat.store, "a", Some(&policy), &nobody()).unwrap_err();
+    let error = seat.plugin.configure(&mut seat.store, "a", Some(&policy), &unnamed()).unwrap_err();
     assert!(matches!(error, BreakerError::InvalidPolicy(_)), "{error:?}");
     assert_eq!(store.list("default").unwrap(), Vec::<String>::new());
 }
@@ -180,7 +180,7 @@ pub fn a_lease_that_is_too_short_for_the_stores_clocks_is_refused() {
     let error = platform.pre.instantiate(&mut unsuitable).unwrap_err();
     assert!(matches!(&error, InstantiateError::InvalidPolicy(faults) if faults.len() == 1), "{error}");
     let mut seat = Platform::plain().seat(&PluginCtx::builder(store));
-    let error = seat.plugin.configure(&mut seat.store, "a", Some(&short), &nobody()).unwrap_err();
+    let error = seat.plugin.configure(&mut seat.store, "a", Some(&short), &unnamed()).unwrap_err();
     assert!(matches!(error, BreakerError::InvalidPolicy(_)), "{error:?}");
 }
 

@@ -51,7 +51,7 @@ fn failure() -> RawReport {
     RawReport { outcome: RawOutcome::Failure, took: None, caller, cause, retry_after: None }
 }
 
-fn nobody() -> RawOperator {
+fn unnamed() -> RawOperator {
     RawOperator { by: String::new(), note: String::new() }
 }
 
@@ -80,7 +80,7 @@ impl Raw {
     }
 
     fn reset(&mut self, dependency: &str) -> wasmtime::Result<()> {
-        self.exports.halfopen_breaker_control().call_reset(&mut self.store, dependency, &nobody()).map(drop)
+        self.exports.halfopen_breaker_control().call_reset(&mut self.store, dependency, &unnamed()).map(drop)
     }
 }
 

@@ -67,7 +67,7 @@ fn a_signal_that_ends_the_command_leaves_no_lease() {
     }
 }
 
-/// A command that counts a signal until it is told to end.
+/// A command that counts a signal until the file `end` exists.
 fn counter(signal: i32) -> String {
     format!("n=0; trap 'n=$((n+1))' {signal}; echo ready; until test -e end; do sleep 0.01; done; echo $n")
 }

@@ -64,7 +64,7 @@ fn readable(global: &Global) -> anyhow::Result<String> {
     let host = host::open_to_read(global)?;
     let count = host.list()?.len();
     let (place, namespace) = (masked(&address::to_read(global)?), host.namespace());
-    Ok(format!("{place} is readable; it has {count} dependencies in namespace {namespace}"))
+    Ok(format!("{place} is readable; dependencies in namespace {namespace}: {count}"))
 }
 
 /// The rights to write: of the file and those that SQLite keeps beside it, or of a server.

@@ -50,13 +50,13 @@ pub fn has_colours(choice: ColorChoice) -> bool {
     }
 }
 
-/// The columns of a line: those of `COLUMNS` or of the terminal; none where the output goes elsewhere.
+/// The columns of a line: those of `COLUMNS` or of the terminal; none where the output is no terminal.
 pub fn width() -> Option<usize> {
     let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     given.or_else(|| terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into()))
 }
 
-/// The lines of the terminal; none where the output goes elsewhere.
+/// The lines of the terminal; none where the output is no terminal.
 pub fn height() -> Option<usize> {
     let lines = || terminal_size::terminal_size_of(io::stdout()).map_or(24, |(_, height)| height.0.into());
     io::stdout().is_terminal().then(lines)

@@ -24,7 +24,7 @@ export interface Options {
   /** Plain variables. */
   vars?: Record<string, string>;
   /** Whether another Worker stands in front of it, with the same code, whose bindings lead to the objects of this one. */
-  elsewhere?: boolean;
+  neighbour?: boolean;
   /** The package of the runtime. */
   runtime?: "workerd" | "workerd-oldest";
   /** The compatibility date. */
@@ -154,7 +154,7 @@ async function configuration(options: Options): Promise<string> {
   // The first module is the one that the Worker starts with.
   modules.sort((a, b) => Number(b.name === entry) - Number(a.name === entry));
   const quoted = JSON.stringify;
-  const { driver, elsewhere = false, date = "2026-11-01" } = options;
+  const { driver, neighbour = false, date = "2026-11-01" } = options;
   const list = (items: string[]): string => items.map((item) => `    ${item},`).join("\n");
   const worker = (name: string, object: (name: string) => string, rest: string): string => `const ${name} :Workerd.Worker = (
   compatibilityDate = ${quoted(date)},
@@ -170,15 +170,15 @@ ${list(Object.entries(vars).map(([name, value]) => `(name = ${quoted(name)}, tex
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
-    (name = "main", worker = .main),${elsewhere ? ' (name = "elsewhere", worker = .elsewhere),' : ""}${driver === undefined ? "" : ' (name = "driver", worker = .driver),'}
+    (name = "main", worker = .main),${neighbour ? ' (name = "neighbour", worker = .neighbour),' : ""}${driver === undefined ? "" : ' (name = "driver", worker = .driver),'}
     (name = "disk", disk = (path = "unset", writable = true)),
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
   v8Flags = ["--expose-gc"],
-  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = ${quoted(elsewhere ? "elsewhere" : driver === undefined ? "main" : "driver")})],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = ${quoted(neighbour ? "neighbour" : driver === undefined ? "main" : "driver")})],
 );
 ${driver === undefined ? "" : driving(driver)}
-${elsewhere ? worker("elsewhere", (object) => `(className = ${quoted(object)}, serviceName = "main")`, "") : ""}
+${neighbour ? worker("neighbour", (object) => `(className = ${quoted(object)}, serviceName = "main")`, "") : ""}
 ${worker(
   "main",
   quoted,

@@ -30,7 +30,7 @@ interface Env {
 const globally = breaker((globalEnv as unknown as Env).TEST, "global");
 
 function assertNever(): never {
-  throw new Error("nobody reads it");
+  throw new Error("no text is read from it");
 }
 
 type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;

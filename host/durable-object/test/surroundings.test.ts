@@ -15,20 +15,20 @@ async function works(options: Options): Promise<void> {
   const workerd = await Workerd.start(options);
   try {
     const guarded = (status: number): Promise<CallResult<number>> =>
-      workerd.post("guarded", { dependency: "far", options: { caller: "elsewhere" }, work: { status } });
+      workerd.post("guarded", { dependency: "far", options: { caller: "neighbour" }, work: { status } });
     assert.equal((await guarded(200)).deferred, false);
     for (let time = 0; time < 5; time++) await guarded(500);
     const deferred = await guarded(200);
     assert.ok(deferred.deferred && deferred.reason === "open", JSON.stringify(deferred));
     const inspection = await workerd.client<Inspection>("far", {}, "inspect");
-    assert.deepEqual([inspection.state, inspection.last_failure?.caller], ["open", "elsewhere"]);
+    assert.deepEqual([inspection.state, inspection.last_failure?.caller], ["open", "neighbour"]);
   } finally {
     await workerd.stop();
   }
 }
 
 describe("a breaker", () => {
-  it("can be called from another Worker, by its script's name", () => works({ elsewhere: true }));
+  it("can be called from another Worker, by its script's name", () => works({ neighbour: true }));
 
   it("works with the oldest compatibility date of the README", () => works({ date: "2024-04-03" }));
 
@@ -36,7 +36,7 @@ describe("a breaker", () => {
     const readme = await readFile(join(ROOT, "README.md"), "utf8");
     const { version } = createRequire(import.meta.url)("workerd-oldest/package.json") as { version: string };
     assert.ok(readme.includes(`It runs on workerd ${version} or later, with a compatibility date of 2024-04-03 or later.`));
-    for (const elsewhere of [false, true]) await works({ runtime: "workerd-oldest", date: "2024-04-03", elsewhere });
+    for (const neighbour of [false, true]) await works({ runtime: "workerd-oldest", date: "2024-04-03", neighbour });
   });
 });
 
